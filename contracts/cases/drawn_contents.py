@@ -205,38 +205,76 @@ def _field(name: str, text: str) -> Any:
 
 
 def _everything(longest: int, *, short: bool) -> Content:
-    """Everything that is lost anywhere, at once, beside a text of so many characters."""
+    """Everything that is lost anywhere, at once, beside a text of so many characters, up to 300 items in a list."""
     scripts = " ".join((str(longest), *SCRIPTS.values(), BEYOND_THE_BASIC_PLANE))
     values = {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, longest)
     return content_of(
         (long_text(longest), f"O'Neill \\ McKenzie, de la CRUZ {longest}", long_text(longest // 27), "00505"),
         (scripts, SCRIPTS["en"], BEYOND_THE_BASIC_PLANE),
         tuple(DELICATE.values())[: len(_TEXTS[EXACT])],
-        [f"+254 {number % 7}" for number in range(12)] + [f"+254 20 {number}" for number in range(300)],
+        [f"+254 {number % 7}" for number in range(12)]
+        + [f"+254 20 {number}" for number in range(min(longest, 300))],
         values | {"texts": [*DELICATE.values(), scripts, "\uff26\uff55\uff4c\uff4c"], "text": _LANGUAGES},
         short,
     )
 
 
-#: Beyond 128 KiB, where services change how they keep a draft; and beyond what they take in one piece, for a night.
-EVERYTHING: Final = (_everything(135_000, short=False), _everything(66_000, short=True))
+def many(number: int) -> tuple[Content, ...]:
+    """So many contents of everything that is lost anywhere, none of them large."""
+    return tuple(_everything(100 + at, short=at % 2 == 1) for at in range(number))
+
+
+#: Twice not large; beyond 128 KiB, where services change how they keep a draft; and beyond what they take in one piece,
+#: for a night.
+EVERYTHING: Final = (*many(2), _everything(135_000, short=False))
 LARGEST: Final = (_everything(2**21, short=False),)
+
+
+def saved_beside_everything(world: World, uid: str) -> tuple[Exchange, dict[str, Any]]:
+    """Save a valid document of the workflow's schema with its numbers below zero, beside all that is lost anywhere.
+
+    Returns:
+        The save and the document itself; as it is by itself where the whole is refused.
+    """
+    document, schema = world.samples.document(uid), world.samples.workflow_schema
+    below = {name: _below_zero(value) for name, value in document.items()}
+    everything = {name: value for _, members in EVERYTHING[-1].parts for name, value in members}
+    saved = world.save(uid, below | {_EXTRA: everything}, schema=schema)
+    if taken(saved) and not accepted_with_errors(saved):
+        return saved, below
+    return world.save(uid, document, schema=schema), document
+
+
+def _below_zero(value: Any) -> Any:
+    """A JSON value with its numbers below zero."""
+    if isinstance(value, dict):
+        return {name: _below_zero(member) for name, member in value.items()}
+    return -value if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 class DrawnDrafts:
     """Saves drawn contents as drafts and claims that they come back.
 
     Args:
-        another: Saves the first of each succession, too; None for nobody.
+        another: Saves the last of each succession, too; None for nobody.
+        by: Saves them all, in place of the author.
         reads: How often each is read.
 
     Attributes:
         taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
-    def __init__(self, world: World, expect: Expect, another: Actor | None = None, reads: int = 1) -> None:
+    def __init__(
+        self,
+        world: World,
+        expect: Expect,
+        another: Actor | None = None,
+        *,
+        by: Actor | None = None,
+        reads: int = 1,
+    ) -> None:
         self._world = world
-        self._another, self._reads = another, reads
+        self._by, self._another, self._reads = by or world.author, another, reads
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
@@ -247,17 +285,17 @@ class DrawnDrafts:
         uid = self._world.fresh.uid()
         before: dict[str, Any] = {}
         for content in example:
-            before = self._saved(uid, content, before, self._world.author)
+            before = self._saved(uid, content, before, self._by)
         if self._another is not None:
-            self._saved(self._world.fresh.uid(), example[0], {}, self._another)
+            self._saved(self._world.fresh.uid(), example[-1], {}, self._another)
         if before:
             self._claim_removed(uid, before)
 
     def _claim_removed(self, uid: str, document: dict[str, Any]) -> None:
         """Claim that a draft, however large, is not given any more after its deletion."""
-        deleted = self._world.author.delete_draft(uid)
+        deleted = self._by.delete_draft(uid)
         done(deleted)
-        read = self._world.author.get_draft(uid)
+        read = self._by.get_draft(uid)
         kept = readers.holds_document(usable(read), document)
         self._claim("draft-delete-content-gone", "getDraft").holds(
             not kept, deleted, read, expected="nothing of the draft", seen="the draft as it was saved"
@@ -308,7 +346,9 @@ class DrawnDrafts:
     ) -> None:
         if before:
             self._claim_replaced(sent, read, document, before)
-        for clause, members in parts.items():
+        parted = {name for clause, members in parts.items() if clause != DOCUMENTED for name in members}
+        ordinary = {name: value for name, value in document.items() if name not in {"header", *parted}}
+        for clause, members in (parts | {DOCUMENTED: ordinary}).items():
             self._claim(clause, "getDraft").shows(read, members)
 
     def _claim_replaced(
@@ -380,6 +420,11 @@ FIRST: Final = _PLAIN | {
     )
     for number, kind in enumerate(KINDS, start=1)
 }
+
+
+def file_of(number: int) -> File:
+    """One of many small files, each of another size, with all in it that is lost anywhere."""
+    return File(KINDS[0], contents.START, _BLOCKS[1] + number, contents.END + b"\n")
 
 
 class DrawnFiles:

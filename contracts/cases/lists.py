@@ -69,12 +69,6 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> No
     shown.claim(claim, there=False)
 
 
-def need_listed(world: World, lister: Lister, uid: str) -> None:
-    """Go on only when a list holds a draft, if need be a few seconds later."""
-    found = _look_until(True, world, lister, uid).found
-    require(found, lister.operation, f"{lister.label} does not hold a draft that was just saved")
-
-
 def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
     shown = world.until(lambda: lister.search(uid), lambda search: search.found is wanted)
     records = [record for page in shown.pages for record in page.records or ()]

@@ -10,7 +10,7 @@ from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.world import World
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
-from contracts.checks.outcomes import Untested, require, taken, usable
+from contracts.checks.outcomes import Untested, done, require, taken, usable
 from contracts.checks.workflow import Row
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
@@ -123,7 +123,7 @@ def claim_identifier(
     claim: Claim, exchange: Exchange, sent: Any, known: Callable[[list[str]], str | None]
 ) -> str:
     """Claim that an answer carries the identifier of the new record."""
-    answer = usable(exchange)
+    answer = done(exchange)
     candidates = named_identifiers(answer, sent)
     found = known(candidates)
     expected = "the identifier of the new record in the answer"

@@ -93,20 +93,18 @@ def _is_of(case: Case, selection: Selection) -> bool:
     """Whether the profile of a selection takes a case in.
 
     A gate has to judge each must clause in each realm: what is not needed for that it asks in one realm by turns, and
-    what can only be observed not at all, unless its clause is named.
+    what can only be observed not at all, unless its clause is named. So a night does with what it alone asks by turns.
     """
     profile = selection.profile
     if profile is Profile.SMOKE:
         return case.smoke is not None
     if not profile.includes(Profile(case.facts.profile)):
         return False
-    if (
-        profile is not Profile.GATE
-        or selection.clauses
-        or (case.level is Level.MUST and not case.facts.turns)
-    ):
+    if selection.clauses or (case.in_turn and case.level is not Level.SILENT):
         return True
-    return case.level is not Level.SILENT and case.in_turn
+    if profile is Profile.NIGHTLY:
+        return not case.facts.turns or Profile(case.facts.profile) is not profile
+    return case.level is Level.MUST and not case.facts.turns
 
 
 @pytest.hookimpl(trylast=True)

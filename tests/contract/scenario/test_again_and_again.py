@@ -4,8 +4,10 @@ Drafts and their collection are asked for so often in `stateful/`.
 """
 
 from contracts.cases import (
+    Actor,
     Expect,
     KnownList,
+    OrdinaryRequests,
     World,
     attach,
     attachments,
@@ -13,15 +15,24 @@ from contracts.cases import (
     contents,
     contract,
     drawn_contents,
+    identifiers,
     known_drafts,
     known_files,
     lists,
-    upload,
-    usable,
 )
 
 #: What comes once in sixty times, or with sixty items, is met for certain.
 TIMES = 61
+REFUSING = (
+    "saveDraft",
+    "getDraft",
+    "getDraftInfo",
+    "draftExists",
+    "createAttachment",
+    "attachmentExists",
+    "getAttachment",
+    "getAttachmentThumbnail",
+)
 LOOKS = {
     "attachmentExists": "attachment-exists-present",
     "getAttachmentThumbnail": "attachment-thumbnail-image",
@@ -36,6 +47,16 @@ def test_an_attachment_is_found_every_time(world: World, expect: Expect, operati
         expect(LOOKS[operation], operation).accepted(world.author.send(operation, path=picture.path))
 
 
+@contract("uid-forbidden-characters", operations=REFUSING, profile="nightly", requests=TIMES + 2, turns=True)
+def test_a_spoilt_identifier_is_refused_every_time(
+    world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
+) -> None:
+    """A uid that breaks the rule is refused however often it is sent."""
+    misses = identifiers.NearMisses(operation, world, ordinary, expect)
+    for _ in range(TIMES):
+        misses.claim_refused(identifiers.ONE_SIGN)
+
+
 @contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
@@ -46,47 +67,48 @@ def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> Non
 
 @contract(
     "attachment-create-accepted",
+    "attachment-download-same",
     "attachment-several",
     "attachment-list-pages-cover",
     profile="nightly",
-    requests=195,
+    requests=315,
     unrest=True,
 )
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
-    """The first of many attachments comes back with its bytes each time; pages of one hold each that was taken once."""
+    """Each of many attachments comes back with its bytes, the first each time; pages of one hold each once."""
     uid = world.document()
-    first = attach(world.author, uid, "0.txt", b"first\n")
-    sent = [upload(world.author, uid, f"{number}.txt", b"another\n") for number in range(1, TIMES)]
-    while not usable(sent[-1]).success and len(sent) > 1:
-        sent.pop()  # how many a document takes is not shown
-    for created in sent[:-1]:
-        expect("attachment-create-accepted").accepted(created)
+    files = {f"{number}.txt": drawn_contents.file_of(number).content for number in range(TIMES)}
+    first = attach(world.author, uid, "0.txt", files.pop("0.txt"))
     for _ in range(TIMES):
-        attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+        attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, first)
+    taken = attachments.claim_each_kept(expect, world, uid, files)
+    attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
     attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
-    files = KnownList(
-        world, attachments_of(world.author, uid), tuple(f"{number}.txt" for number in range(len(sent)))
-    )
-    lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 1)
+    known = KnownList(world, attachments_of(world.author, uid), ("0.txt", *taken))
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), known, 1)
 
 
 @contract(
-    *drawn_contents.CLAUSES, operations=["saveDraft", "getDraft"], profile="nightly", requests=TIMES + 3
+    *drawn_contents.CLAUSES, operations=["saveDraft", "getDraft"], profile="nightly", requests=2 * TIMES + 4
 )
-def test_any_content_is_given_every_time(world: World, expect: Expect) -> None:
-    """A draft with all values that are lost anywhere is given whole however often it is read."""
-    drafts = drawn_contents.DrawnDrafts(world, expect, reads=TIMES)
-    drafts.claim_come_back(drawn_contents.EVERYTHING[:1])
+def test_any_content_is_given_every_time(world: World, another: Actor | None, expect: Expect) -> None:
+    """A draft with all values that are lost anywhere is given whole however often its account reads it."""
+    drafts = drawn_contents.DrawnDrafts(world, expect, another, reads=TIMES)
+    drafts.claim_come_back(drawn_contents.EVERYTHING[-1:])
 
 
-@contract("draft-save-updates", "draft-get-content", profile="nightly", requests=2 * TIMES, turns=True)
-def test_every_save_is_given_to_the_next_read(world: World, expect: Expect) -> None:
-    """Each of many saves of a draft is what the next read gives."""
-    uid = world.draft().uid
-    for number in range(TIMES):
-        document = world.samples.draft(uid, middleName=f"Save {number}")
-        expect("draft-save-updates", "saveDraft").accepted(world.save(uid, document))
-        expect("draft-get-content").shows(world.author.get_draft(uid), document)
+@contract(
+    *drawn_contents.CLAUSES,
+    operations=["saveDraft", "getDraft"],
+    profile="nightly",
+    requests=4 * TIMES,
+    turns=True,
+)
+def test_every_save_is_given_to_the_next_read(world: World, another: Actor | None, expect: Expect) -> None:
+    """Each of many saves of a draft, by either account, is what the next read gives."""
+    for account in filter(None, (world.author, another)):
+        drafts = drawn_contents.DrawnDrafts(world, expect, by=account)
+        drafts.claim_come_back(drawn_contents.many(TIMES))
 
 
 @contract("list-pages-cover", profile="nightly", requests=420, turns=True)

@@ -22,10 +22,9 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
 
 @contract(*CLAUSES, operations=OPERATIONS, requests=3)
 def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect, observe: Observer) -> None:
-    """A document of the realm's workflow schema that was taken comes back whole, whatever kinds of value it holds."""
+    """A document of the realm's workflow schema that was taken comes back whole, whatever stands beside it."""
     uid = world.uid()
-    document = world.samples.document(uid)
-    saved = world.save(uid, document, schema=world.samples.workflow_schema)
+    saved, document = drawn_contents.saved_beside_everything(world, uid)
     read = world.author.get_draft(uid)
     drafts.claim_stored(expect("draft-save-creates"), world, uid, saved, read)
     taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)

@@ -47,7 +47,7 @@ def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
     lists.claim_answered(expect("list-my-answers"), world, drafts_of(world.author, "my"))
 
 
-@contract(operations=["listDrafts"], requests=7.5)
+@contract("list-mydrafts-has-mine", operations=["listDrafts"], requests=7.5)
 @pytest.mark.parametrize(
     ("clause", "collection"),
     [
@@ -61,7 +61,8 @@ def test_other_lists_hold_a_draft_just_saved(
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
     listed = drafts_searched(world, collection)
     draft = world.draft()  # the newest, which is what a list is most likely to lack
-    lists.need_listed(world, drafts_of(world.author, "mydrafts"), draft.uid)
+    mine = drafts_of(world.author, "mydrafts")
+    lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
     lists.claim_listed(expect(clause), world, listed, draft.uid)
 
 
@@ -112,12 +113,12 @@ def test_a_personal_collection_is_personal_to_everybody(world: World, other: Act
     lists.claim_not_listed(expect("list-my-without-others"), world, theirs, mine.uid)
 
 
-@contract("list-deleted-gone", operations=["listDrafts", "deleteDraft"], requests=7)
+@contract("list-deleted-gone", "list-mydrafts-has-mine", operations=["listDrafts", "deleteDraft"], requests=7)
 @contract(relies_on=["draft-delete-removes"])
 def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> None:
     """A draft that was deleted is no longer in any list that held it."""
     draft, mine = world.draft(), drafts_searched(world, "mydrafts")
-    lists.need_listed(world, mine, draft.uid)
+    lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
     done(world.author.delete_draft(draft.uid))
     for listed in (mine, drafts_searched(world, None)):
         lists.claim_not_listed(expect("list-deleted-gone", "listDrafts"), world, listed, draft.uid)

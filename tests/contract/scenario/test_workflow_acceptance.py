@@ -53,18 +53,16 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     sent = world.submit(CREATE, "", alone)
     submissions.claim_without_errors(expect("errors-absent-on-success", CREATE), sent)
     expect("workflow-create-accepted").accepted(sent)
-    given = submissions.claim_identifier(
-        expect("workflow-identifier-returned"), sent, alone, records.comes_to_know
-    )
+    returned = expect("workflow-identifier-returned")
+    given = submissions.claim_identifier(returned, sent, alone, records.comes_to_know)
     observe("workflow-identifier-origin", CREATE, submissions.origin(sent, alone))
     observe("workflow-answer", CREATE, shape(sent))
     batch, first = submissions.claim_longest_batch(expect, world)
     two = world.samples.submission(world.uid(), batchId=batch)
     second = world.submit(CREATE, "", two, **world.in_query())
     comparison.claim_accepted_for_each(second, (expect("workflow-batch-shared", CREATE), lambda: sent))
-    expect("workflow-identifier-returned").meets("any-identifier", first)
-    expect("workflow-identifier-returned").meets("any-identifier", second)
-    other = records.given(second, two)
+    returned.meets("any-identifier", first)
+    other = submissions.claim_identifier(returned, second, two, records.comes_to_know)
     expect("workflow-distinct-identifiers").holds(
         given != other, sent, second, expected="two different identifiers", seen=f"{given} twice"
     )

@@ -86,7 +86,8 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     expect("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
     records.settles(identifier)
     other = identifiers.other_case(world.fresh, identifier)
-    again = world.submit(CREATE_NAMED, other, world.samples.faulty_submission(other))
+    faulty = world.samples.faulty_submission(other) | {"batchId": world.uid()}
+    again = world.submit(CREATE_NAMED, other, faulty)
     expect("workflow-identifier-case-sensitive", CREATE_NAMED).meets(
         "identifier-not-in-use", again, because_of=(accepted,)
     )
