@@ -64,21 +64,23 @@ def _first_difference(sent: bytes, got: bytes) -> str:
     return f"at byte {at} {came!r} where {went!r} was sent"
 
 
-def claim_each_kept(expect: Expect, world: World, uid: str, files: Mapping[str, bytes]) -> list[str]:
-    """Claim that a document takes files one after another, and gives each with its bytes.
+def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapping[str, bytes]) -> list[str]:
+    """Claim that a document takes files behind its first one, one after another, and gives each with its bytes.
 
     Returns:
-        The names of those it took; how many it takes is not shown.
+        The names of all it took; how many it takes is not shown.
     """
+    uid = first.uid
     sent = {name: upload(world.author, uid, name, content) for name, content in files.items()}
     while sent and not usable(sent[last := next(reversed(sent))]).success:
         sent.pop(last)
+    claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
     for name, created in sent.items():
         expect("attachment-create-accepted").accepted(created)
         sought = Attachment(uid, 0, name, files[name])
         made = found(world.author, sought, created, len(sought.content))
         claim_same_bytes(expect("attachment-several", "getAttachment"), world, made)
-    return list(sent)
+    return [first.filename, *sent]
 
 
 def claim_listed(

@@ -103,7 +103,7 @@ def _again(calls: str, before: str = "") -> Calls:
 OFTEN: Final = (
     _again("mydrafts A", "save A"),
     _again("read Z, read A, info Z, info A, exists Z, exists A", "save A, save Z"),
-    _again("read A, info A, exists A", "save A, delete A"),
+    _again("read A, info A, exists A, delete A", "save A, delete A"),
     _again("save A, exists A, delete A, exists A, read A, read B, read Z", "save B, save Z"),
     _again("save Z, exists Z, delete Z, exists Z, read Z, read Y, read A", "save A, save Y"),
 )

@@ -202,14 +202,17 @@ class Lister:
         """Ask once for what a case relies on, as `Page.given`."""
         return self.page(**options).given()
 
-    def search(self, uid: str) -> Search:
+    def search(self, uid: str, first: Page | None = None) -> Search:
         """Look for a draft: on the first pages, then by a filter where filters are known to work, or page by page.
 
         A list that is "not found" holds nothing, for how an empty list is told is not shown.
+
+        Args:
+            first: The first page, where it was read already.
         """
         pages: list[Page] = []
         # Items that are removed meanwhile shift all that follow, so each page repeats some of the one before.
-        for page in itertools.islice(self.pages(_OVERLAP), 2 if self.field else None):
+        for page in itertools.islice(self.pages(_OVERLAP, first), 2 if self.field else None):
             pages.append(page.given())
             if page.names(uid):
                 return Search(uid, pages)
@@ -220,15 +223,16 @@ class Lister:
             pages[1:] = [self.read(filter=equals(self.field, uid))]
         return Search(uid, pages)
 
-    def pages(self, overlap: int = 0) -> Iterator[Page]:
+    def pages(self, overlap: int = 0, first: Page | None = None) -> Iterator[Page]:
         """Page after page, for as long as one brings items, and others than the one before.
 
         How long a page is that was asked for without options is not shown.
 
         Args:
             overlap: The share of a page that the next one repeats, from the second one on; 0 for none.
+            first: The first page, where it was read already.
         """
-        page, at = self.page(), 0
+        page, at = first or self.page(), 0
         yield page
         for _ in range(_MOST_PAGES - 1):
             if page.size <= 0:

@@ -6,6 +6,7 @@ rest, and only then is anything claimed.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -52,8 +53,7 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     first = lister.page()
     if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
-    shown = Search(uid, [first])
-    (shown if shown.found else _look_until(True, world, lister, uid)).claim(claim, there=True)
+    _look_until(True, world, lister, uid, first).claim(claim, there=True)
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -69,8 +69,9 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> No
     shown.claim(claim, there=False)
 
 
-def _look_until(wanted: bool, world: World, lister: Lister, uid: str) -> Search:
-    shown = world.until(lambda: lister.search(uid), lambda search: search.found is wanted)
+def _look_until(wanted: bool, world: World, lister: Lister, uid: str, first: Page | None = None) -> Search:
+    read = itertools.chain([first], itertools.repeat(None))
+    shown = world.until(lambda: lister.search(uid, next(read)), lambda search: search.found is wanted)
     records = [record for page in shown.pages for record in page.records or ()]
     if records and SUITE_PREFIX not in json.dumps(records):
         raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
