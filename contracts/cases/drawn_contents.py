@@ -230,19 +230,25 @@ EVERYTHING: Final = (*many(2), _everything(135_000, short=False))
 LARGEST: Final = (_everything(2**21, short=False),)
 
 
-def saved_beside_everything(world: World, uid: str) -> tuple[Exchange, dict[str, Any]]:
+def saved_beside_everything(
+    world: World, uid: str, content: Content = EVERYTHING[-1], by: Actor | None = None
+) -> tuple[Exchange, dict[str, Any]]:
     """Save a valid document of the workflow's schema with its numbers below zero, beside all that is lost anywhere.
+
+    Args:
+        content: What stands beside it.
+        by: Saves it; by default the author.
 
     Returns:
         The save and the document itself; as it is by itself where the whole is refused.
     """
     document, schema = world.samples.document(uid), world.samples.workflow_schema
     below = {name: _below_zero(value) for name, value in document.items()}
-    everything = {name: value for _, members in EVERYTHING[-1].parts for name, value in members}
-    saved = world.save(uid, below | {_EXTRA: everything}, schema=schema)
+    everything = {name: value for _, members in content.parts for name, value in members}
+    saved = world.save(uid, below | {_EXTRA: everything}, schema=schema, by=by)
     if taken(saved) and not accepted_with_errors(saved):
         return saved, below
-    return world.save(uid, document, schema=schema), document
+    return world.save(uid, document, schema=schema, by=by), document
 
 
 def _below_zero(value: Any) -> Any:

@@ -14,6 +14,7 @@ from contracts.cases import (
     attachments_of,
     contents,
     contract,
+    drafts,
     drawn_contents,
     identifiers,
     known_drafts,
@@ -92,8 +93,8 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
 )
 def test_any_content_is_given_every_time(world: World, another: Actor | None, expect: Expect) -> None:
     """A draft with all values that are lost anywhere is given whole however often its account reads it."""
-    drafts = drawn_contents.DrawnDrafts(world, expect, another, reads=TIMES)
-    drafts.claim_come_back(drawn_contents.EVERYTHING[-1:])
+    holder = drawn_contents.DrawnDrafts(world, expect, another, reads=TIMES)
+    holder.claim_come_back(drawn_contents.EVERYTHING[-1:])
 
 
 @contract(
@@ -106,22 +107,42 @@ def test_any_content_is_given_every_time(world: World, another: Actor | None, ex
 def test_every_save_is_given_to_the_next_read(world: World, another: Actor | None, expect: Expect) -> None:
     """Each of many saves of a draft, by either account, is what the next read gives."""
     for account in filter(None, (world.author, another)):
-        drafts = drawn_contents.DrawnDrafts(world, expect, by=account)
-        drafts.claim_come_back(drawn_contents.many(TIMES))
+        holder = drawn_contents.DrawnDrafts(world, expect, by=account)
+        holder.claim_come_back(drawn_contents.many(TIMES))
+
+
+@contract(
+    "draft-get-content",
+    operations=["saveDraft", "getDraft"],
+    profile="nightly",
+    requests=4 * TIMES,
+    turns=True,
+)
+def test_a_document_of_another_schema_is_kept_every_time(
+    world: World, another: Actor | None, expect: Expect
+) -> None:
+    """A document of the realm's workflow schema comes back whole each time that it is saved, by either account."""
+    for account in filter(None, (world.author, another)):
+        uid = world.uid()
+        for content in drawn_contents.many(TIMES):
+            saved, document = drawn_contents.saved_beside_everything(world, uid, content, account)
+            drafts.claim_kept_if_accepted(
+                expect("draft-get-content"), saved, account.get_draft(uid), document
+            )
 
 
 @contract("list-pages-cover", profile="nightly", requests=420, turns=True)
 def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> None:
     """Pages of twenty, of one and of two, taken one after another hold each of many drafts once."""
     more = [world.draft().uid for _ in range(2 * TIMES)]
-    for drafts, size in ((TIMES, 20), (TIMES, 1), (len(more), 2)):
-        lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more[:drafts], size=size)
+    for number, size in ((TIMES, 20), (TIMES, 1), (len(more), 2)):
+        lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more[:number], size=size)
 
 
 @contract("list-pages-cover", "attachment-list-pages-cover", profile="nightly", requests=210)
 def test_pages_cover_a_list_every_time(world: World, expect: Expect) -> None:
     """Pages of either list neither repeat nor lose an item however often they are taken."""
-    drafts, files = known_drafts(world), known_files(world)
+    known, files = known_drafts(world), known_files(world)
     for _ in range(TIMES // 5):  # six pages each time
-        lists.claim_pages_cover(expect("list-pages-cover"), drafts, 2)
+        lists.claim_pages_cover(expect("list-pages-cover"), known, 2)
         lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)
