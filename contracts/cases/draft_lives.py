@@ -98,12 +98,15 @@ def _again(calls: str, before: str = "") -> Calls:
     return calls_of(", ".join([*filter(None, [before]), *[calls] * _TIMES]))
 
 
-#: The same calls of both accounts: on drafts that are there, on one that was deleted, and on one that comes and goes
+#: The same calls of both accounts: on drafts that are there, on such as were deleted, and on one that comes and goes
 #: while others stay.
 OFTEN: Final = (
     _again("mydrafts A", "save A"),
     _again("read Z, read A, info Z, info A, exists Z, exists A", "save A, save Z"),
-    _again("read A, info A, exists A, delete A", "save A, delete A"),
+    _again(
+        "read A, read Z, info A, info Z, exists A, exists Z, delete A",
+        "save A, delete A, save Z, delete Z",
+    ),
     _again("save A, exists A, delete A, exists A, read A, read B, read Z", "save B, save Z"),
     _again("save Z, exists Z, delete Z, exists Z, read Z, read Y, read A", "save A, save Y"),
 )

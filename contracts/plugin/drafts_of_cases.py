@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from contracts.checks.outcomes import Attempt
-from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.description import load_description, operations_with
 from contracts.interface.operations import is_valid_uid
 from contracts.plugin.worker import Worker
-from contracts.session.draft_cleanup import CLEANING
-from contracts.session.layers import Request
-from contracts.session.ledger import header_as_sent, realm_as_sent
-from contracts.settings.target import ANONYMOUS, AUTHOR
+from contracts.session.draft_cleanup import Place, note_if_there
+from contracts.session.ledger import realm_as_sent
 
 _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
 #: Statuses of a look-up that say that no draft is there; another refusal may be about who asks.
 _ABSENT: Final = (404, 410)
-#: Realm, identifier, and the Realm header where it is not the realm's own, as `realm_as_sent` says it.
-_Place = tuple[str, str, str]
 
 
 def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
@@ -32,7 +26,7 @@ def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
     Looked up is a valid uid of the run, where the case itself neither found the draft absent after the refusal, nor
     saved it as well.
     """
-    of_drafts: dict[_Place, list[Exchange]] = {}
+    of_drafts: dict[Place, list[Exchange]] = {}
     for exchange in (exchange for attempt in attempts for exchange in attempt.exchanges):
         if (place := _place(exchange)) and exchange.response is not None and not exchange.fault:
             of_drafts.setdefault(place, []).append(exchange)
@@ -42,19 +36,7 @@ def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
             worker.ledger.removed(realm, uid, sent)
         own = is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)
         if refused_to is not None and own and not worker.breaker.open:
-            _look_for(worker, (realm, uid, sent), refused_to)
-
-
-def _look_for(worker: Worker, place: _Place, role: str) -> None:
-    realm, uid, sent = place
-    role = AUTHOR if role == ANONYMOUS else role
-    actor = worker.actor(role, realm, CLEANING, Attempt(1))
-    with suppress(EnvironmentFault):
-        if actor.send("draftExists", path={"uid": uid}, headers=header_as_sent(sent)).answer.success:
-            save = Request("saveDraft", "PUT", "", {}, identifiers=(uid,), realm=realm, role=role)
-            entry = worker.ledger.intend(save, sent)
-            if entry is not None:
-                worker.ledger.settle(entry, "created")
+            note_if_there(worker, (realm, uid, sent), refused_to)
 
 
 def _trail(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
@@ -83,7 +65,7 @@ def _trail(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
     return gone, None if saved else refused_to
 
 
-def _place(exchange: Exchange) -> _Place | None:
+def _place(exchange: Exchange) -> Place | None:
     """The draft that an exchange is about."""
     matched = _DRAFT.search(urlsplit(exchange.url).path)
     sent = realm_as_sent(exchange.documented.request_headers, exchange.realm)

@@ -29,7 +29,7 @@ from contracts.plugin.case import Case, Ending
 from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session.actor import Actor
 from contracts.session.budgets import USED_UP_FILE
-from contracts.session.draft_cleanup import draft_cleanup
+from contracts.session.draft_cleanup import draft_cleanup, note_of_refused_submissions
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.session import Session, SessionGroup, namespace_of
 from contracts.settings.target import AUTHOR, Target
@@ -229,7 +229,9 @@ class Worker(Session):
         self._finished = True
         main = self.name == MAIN
         if main:
-            self._take_over(sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl")), ended)
+            folder = Path(self.plan.folder)
+            self._take_over(sorted(folder.glob("ledger-gw*.jsonl")), ended)
+            note_of_refused_submissions(self, read_entries(folder.glob("ledger*.jsonl")))
         self.cleanup.at_the_end(last=main)
         self._write_left("leftover", self.ledger.removable() if main else ())
         self._write_left("residue", self.ledger.residue())

@@ -1,4 +1,4 @@
-"""Removes drafts: those of a run after each case and at its end."""
+"""Removes drafts: those of a run after each case and at its end, and what refused writes have stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contracts.errors import EnvironmentFault
+from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import Actor
+from contracts.session.layers import Request
 from contracts.session.ledger import Entry, Ledger, header_as_sent
 from contracts.session.session import Session
 from contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS
@@ -19,6 +21,8 @@ CLEANING: Final = "[cleaning]"
 #: How long a write that was cut off on its way may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
 _GONE: Final = (404, 410)
+#: Realm, identifier, and the Realm header where it is not the realm's own, as `realm_as_sent` says it.
+Place = tuple[str, str, str]
 
 
 def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True) -> str | None:
@@ -46,6 +50,40 @@ def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True
 def deleting_role(draft: Entry) -> str:
     """The role that may delete a draft: the one that saved it, but it takes an account."""
     return AUTHOR if draft.role == ANONYMOUS else draft.role
+
+
+def note_if_there(session: Session, place: Place, role: str) -> bool:
+    """Put a draft on a session's ledger where it is there although its write was refused to a role."""
+    realm, uid, sent = place
+    role = AUTHOR if role == ANONYMOUS else role
+    actor = Actor(session, role, realm, CLEANING)
+    with suppress(EnvironmentFault):
+        if actor.send("draftExists", path={"uid": uid}, headers=header_as_sent(sent)).answer.success:
+            save = Request("saveDraft", "PUT", "", {}, identifiers=(uid,), realm=realm, role=role)
+            if entry := session.ledger.intend(save, sent):
+                session.ledger.settle(entry, "created")
+            return True
+    return False
+
+
+def note_of_refused_submissions(session: Session, entries: Iterable[Entry]) -> None:
+    """Put on a session's ledger the drafts of refused submissions; `entries` are all of its run.
+
+    Of those of a role in a realm the last is looked for, and where it is there, all of them.
+    """
+    writes = list(entries)
+    kept = {entry.place for entry in writes if entry.state != "refused"}
+    refused: dict[tuple[str, str], dict[Place, None]] = {}
+    for entry in writes:
+        own = is_valid_uid(entry.identifier) and entry.identifier.startswith(session.namespace.prefix)
+        of_drafts = entry.what == "submission" and entry.realm in DOCUMENT_REALMS
+        if own and of_drafts and entry.place not in kept:
+            refused.setdefault((entry.realm, entry.role), {})[entry.place] = None
+    for (_, role), places in refused.items():
+        last, *others = reversed(places)
+        if session.breaker.open is None and note_if_there(session, last, role):
+            for place in others:
+                note_if_there(session, place, role)
 
 
 def draft_cleanup(session: Session) -> DraftCleanup:

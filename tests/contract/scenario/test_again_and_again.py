@@ -58,7 +58,9 @@ def test_a_spoilt_identifier_is_refused_every_time(
         misses.claim_refused(identifiers.ONE_SIGN)
 
 
-@contract("attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66)
+@contract(
+    "attachment-create-listed", operations=["listAttachments"], profile="nightly", requests=66, unrest=True
+)
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
     attachment = attach(world.author, world.document(), "listed.txt", b"listed\n")
@@ -89,7 +91,11 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
 
 
 @contract(
-    *drawn_contents.CLAUSES, operations=["saveDraft", "getDraft"], profile="nightly", requests=2 * TIMES + 4
+    *drawn_contents.CLAUSES,
+    operations=["saveDraft", "getDraft"],
+    profile="nightly",
+    requests=2 * TIMES + 4,
+    unrest=True,
 )
 def test_any_content_is_given_every_time(world: World, another: Actor | None, expect: Expect) -> None:
     """A draft with all values that are lost anywhere is given whole however often its account reads it."""
@@ -103,6 +109,7 @@ def test_any_content_is_given_every_time(world: World, another: Actor | None, ex
     profile="nightly",
     requests=4 * TIMES,
     turns=True,
+    unrest=True,
 )
 def test_every_save_is_given_to_the_next_read(world: World, another: Actor | None, expect: Expect) -> None:
     """Each of many saves of a draft, by either account, is what the next read gives."""
@@ -117,6 +124,7 @@ def test_every_save_is_given_to_the_next_read(world: World, another: Actor | Non
     profile="nightly",
     requests=4 * TIMES,
     turns=True,
+    unrest=True,
 )
 def test_a_document_of_another_schema_is_kept_every_time(
     world: World, another: Actor | None, expect: Expect

@@ -1,4 +1,4 @@
-"""A draft that was stored although its save was refused is looked for once, and then removed like any other."""
+"""A draft that was stored although its write was refused is looked for once, and then removed like any other."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +9,8 @@ import pytest
 from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange
 from contracts.plugin.drafts_of_cases import settle_drafts
-from contracts.session.ledger import Ledger
+from contracts.session import draft_cleanup
+from contracts.session.ledger import Entry, Ledger
 from contracts.session.namespace import Namespace
 from tests.meta import messages
 
@@ -28,6 +29,19 @@ ABSENT, THERE = exchange("draftExists", 404), exchange("draftExists", 200)
 AFTER_DELETION = [SAVED, DELETED]
 
 
+@pytest.fixture
+def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The uids that are looked for, of which a draft is there but for those that end in `-`."""
+    uids: list[str] = []
+
+    def send(_operation: str, path: dict[str, str], **_: Any) -> Exchange:
+        uids.append(path["uid"])
+        return ABSENT if path["uid"].endswith("-") else THERE
+
+    monkeypatch.setattr(draft_cleanup, "Actor", lambda *_: SimpleNamespace(send=send))
+    return uids
+
+
 @pytest.mark.parametrize(
     ("exchanges", "asked", "left"),
     [
@@ -44,17 +58,8 @@ AFTER_DELETION = [SAVED, DELETED]
 )
 @pytest.mark.parametrize("kept", [False, True], ids=["of a case", "shared"])
 def test_what_is_left_of_the_drafts_of_a_case(
-    tmp_path: Path, exchanges: list[Exchange], asked: bool, left: bool, kept: bool
+    tmp_path: Path, looked_for: list[str], exchanges: list[Exchange], asked: bool, left: bool, kept: bool
 ) -> None:
-    looked_for = []
-
-    def actor(*_: Any) -> Any:
-        def send(_operation: str, path: dict[str, str], **_: Any) -> Exchange:
-            looked_for.append(path["uid"])
-            return THERE
-
-        return SimpleNamespace(send=send)
-
     ledger = Ledger(tmp_path / "ledger-main.jsonl")
     saved = any(each in (SAVED,) for each in exchanges)
     if saved and (entry := ledger.intend(messages.write("saveDraft", UID))):
@@ -64,10 +69,34 @@ def test_what_is_left_of_the_drafts_of_a_case(
         kept={UID} if kept else set(),
         namespace=Namespace("test"),
         ledger=ledger,
-        actor=actor,
     )
     settle_drafts(worker, [Attempt(1, exchanges=exchanges)])
     ledger.close()
     assert looked_for == ([UID] if asked else [])
     # What cases share stays in the ledger.
     assert [entry.identifier for entry in ledger.removable()] == ([UID] if left or (kept and saved) else [])
+
+
+def submitted(role: str, uid: str, state: Any = "refused", realm: str = "abs-dev") -> Entry:
+    moment = "2026-11-28T00:00:00+00:00"
+    operation = "createWorkflowRecordWithIdentifier"
+    return Entry(1, operation, "submission", realm, role, f"rc-test-{uid}", state, moment)
+
+
+def test_the_drafts_of_all_refused_submissions_are_looked_for_where_the_last_one_has_one(
+    tmp_path: Path, looked_for: list[str]
+) -> None:
+    ledger = Ledger(tmp_path / "ledger-main.jsonl")
+    session: Any = SimpleNamespace(
+        breaker=SimpleNamespace(open=None), namespace=Namespace("test"), ledger=ledger
+    )
+    entries = [
+        *(submitted("restricted", uid) for uid in ("first", "accepted", "second", "last")),
+        *(submitted("author", uid) for uid in ("before", "behind-")),
+        submitted("author", "accepted", "created"),
+        submitted("author", "elsewhere", realm="ort-dev"),
+    ]
+    draft_cleanup.note_of_refused_submissions(session, entries)
+    ledger.close()
+    assert looked_for == [f"rc-test-{uid}" for uid in ("last", "second", "first", "behind-")]
+    assert {entry.identifier for entry in ledger.removable()} == {*looked_for[:3]}
