@@ -20,6 +20,7 @@ from contracts.cases.attachment_ids import Attachment, attach, found, upload
 from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
 from contracts.cases.drafts import accepted_with_errors
+from contracts.cases.properties import Properties
 from contracts.cases.sample_records import LOCALISED_FIELDS
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
@@ -51,8 +52,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 _EXTRA: Final = "additional"
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
-#: Characters of a document that is not large.
-_ORDINARY: Final = 10_000
+#: Characters that a draft and its versions hold without being large.
+_ORDINARY: Final = 20_000
 
 #: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
 _NUMBERS: Final = (
@@ -230,32 +231,29 @@ EVERYTHING: Final = (*many(2), _everything(135_000, short=False))
 LARGEST: Final = (_everything(2**21, short=False),)
 
 
+def largest(properties: Properties) -> Content:
+    """The largest content that a run sends."""
+    return (LARGEST if properties.share > 1 else EVERYTHING)[-1]
+
+
 def saved_beside_everything(
     world: World, uid: str, content: Content = EVERYTHING[-1], by: Actor | None = None
 ) -> tuple[Exchange, dict[str, Any]]:
-    """Save a valid document of the workflow's schema with its numbers below zero, beside all that is lost anywhere.
+    """Save a valid document of the workflow's schema beside all that is lost anywhere.
 
     Args:
         content: What stands beside it.
         by: Saves it; by default the author.
 
     Returns:
-        The save and the document itself; as it is by itself where the whole is refused.
+        The save, of the document by itself where the whole is refused; and the document.
     """
     document, schema = world.samples.document(uid), world.samples.workflow_schema
-    below = {name: _below_zero(value) for name, value in document.items()}
     everything = {name: value for _, members in content.parts for name, value in members}
-    saved = world.save(uid, below | {_EXTRA: everything}, schema=schema, by=by)
-    if taken(saved) and not accepted_with_errors(saved):
-        return saved, below
-    return world.save(uid, document, schema=schema, by=by), document
-
-
-def _below_zero(value: Any) -> Any:
-    """A JSON value with its numbers below zero."""
-    if isinstance(value, dict):
-        return {name: _below_zero(member) for name, member in value.items()}
-    return -value if isinstance(value, int | float) and not isinstance(value, bool) else value
+    saved = world.save(uid, document | {_EXTRA: everything}, schema=schema, by=by)
+    if not taken(saved) or accepted_with_errors(saved):
+        saved = world.save(uid, document, schema=schema, by=by)
+    return saved, document
 
 
 class DrawnDrafts:
@@ -283,12 +281,16 @@ class DrawnDrafts:
         self._by, self._another, self._reads = by or world.author, another, reads
         self._claim = expect
         self.taken: dict[str, bool] = {}
+        # Of the succession under way: characters that were sent, and parts that were refused by themselves.
+        self._size = 0
+        self._left_out: set[str] = set()
 
     def claim_come_back(self, example: tuple[Content, ...]) -> None:
         """Claim that each content comes back after it was saved, and replaces the one before it."""
         if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
         uid = self._world.fresh.uid()
+        self._size, self._left_out = 0, set()
         before: dict[str, Any] = {}
         for content in example:
             before = self._saved(uid, content, before, self._by)
@@ -309,7 +311,7 @@ class DrawnDrafts:
 
     def _saved(self, uid: str, content: Content, before: dict[str, Any], by: Actor) -> dict[str, Any]:
         """Save a content whole, or else in the parts that are taken; returns what the draft holds now."""
-        waiting, saves = [content.clauses], 0
+        waiting, saves = [[clause for clause in content.clauses if clause not in self._left_out]], 0
         while waiting and saves < _MOST_SAVES:
             saves += 1
             clauses = waiting.pop(0)
@@ -318,12 +320,14 @@ class DrawnDrafts:
             record = self._world.samples.short_draft if content.short else self._world.samples.draft
             document = record(uid, **members)
             sent = self._world.save(uid, document, by=by)
+            self._size += len(str(document))
             if usable(sent).refusal or accepted_with_errors(sent):
                 # How much a draft and its versions may hold is not shown.
-                if before and max(len(str(before)), len(str(document))) < _ORDINARY:
+                if before and self._size < _ORDINARY:
                     self._claim_refused_anew(sent, record, members, by)
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
+                self._left_out |= {*clauses} if len(clauses) == 1 else set()
                 continue
             self.taken = dict.fromkeys(clauses, True) | self.taken
             for _ in range(self._reads):
@@ -428,9 +432,14 @@ FIRST: Final = _PLAIN | {
 }
 
 
-def file_of(number: int) -> File:
-    """One of many small files, each of another size, with all in it that is lost anywhere."""
-    return File(KINDS[0], contents.START, _BLOCKS[1] + number, contents.END + b"\n")
+def many_files(world: World, number: int) -> dict[str, bytes]:
+    """Names and contents of small files: with all in them that is lost anywhere where such a one is taken, or texts."""
+    rich = [
+        File(".bin", contents.START, _BLOCKS[1] + at, contents.END + b"\n").content for at in range(number)
+    ]
+    if taken(upload(world.author, document_for_uploads(world), f"{world.fresh.uid()}.bin", rich[0])):
+        return {f"{at}.bin": content for at, content in enumerate(rich)}
+    return {f"{at}.txt": f"file {at}\n".encode() for at in range(number)}
 
 
 class DrawnFiles:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, found, upload
 from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.draft_lives import DraftModel
-from contracts.cases.drawn_contents import DOCUMENTED, EVERYTHING, LARGEST, SCRIPT
+from contracts.cases.drafts import accepted_with_errors
+from contracts.cases.drawn_contents import DOCUMENTED, SCRIPT, Content
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
@@ -73,18 +74,11 @@ def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T
 
 
 class OverlappingDrafts:
-    """Drafts of several documents whose calls overlap: two of each owner's, who saves, reads and deletes them.
+    """Drafts of several documents whose calls overlap: two of each owner's, who saves, reads and deletes them."""
 
-    They hold long texts and other scripts, where a draft with these is taken; `largest`: as long as a night sends.
-    """
-
-    def __init__(self, owners: Sequence[Actor], world: World, expect: Expect, *, largest: bool) -> None:
+    def __init__(self, owners: Sequence[Actor], world: World, expect: Expect) -> None:
         self._owner = {world.uid(): owner for _ in range(2) for owner in owners}
         self._world, self._expect = world, expect
-        self._parts = (LARGEST if largest else EVERYTHING)[-1].only((DOCUMENTED, SCRIPT))
-        uid = world.uid()
-        if not world.samples.drafts_are_contacts or not taken(world.save(uid, self._document(uid))):
-            self._parts = {}
         self._model = DraftModel()
         for uid, owner in self._owner.items():
             self._model.never_saved(owner, uid)
@@ -113,6 +107,21 @@ class OverlappingDrafts:
         self._judged(self._ask("draftExists", changed), *deleted)
         self._refuse_together(everyone[:2])
 
+    def claim_contents_kept(self, content: Content) -> None:
+        """Claim that long texts and other scripts, which need not be taken, come back when they are read together."""
+        parts, samples = content.only((DOCUMENTED, SCRIPT)), self._world.samples
+        members = {name: value for part in parts.values() for name, value in part.items()}
+        owner = dict(zip((self._world.uid(), self._world.uid()), self._owner.values(), strict=False))
+
+        def save(uid: str) -> Exchange:
+            return self._world.save(uid, samples.short_draft(uid, **members), by=owner[uid])
+
+        sent = zip(owner, at_once(save, list(owner)), strict=True) if samples.drafts_are_contacts else ()
+        there = [uid for uid, saved in sent if taken(saved) and not accepted_with_errors(saved)]
+        for read in at_once(lambda uid: owner[uid].get_draft(uid), there) if there else ():
+            for clause, part in parts.items():
+                self._expect(clause, "getDraft").shows(read, part)
+
     def _refuse_together(self, uids: Sequence[str]) -> None:
         """Have each call refused while another one is, for a uid that is too short."""
         world, short = self._world, self._world.uid(TOO_SHORT)
@@ -132,27 +141,13 @@ class OverlappingDrafts:
 
     def _save(self, word: str, uids: Sequence[str]) -> list[Exchange]:
         def save(uid: str) -> Exchange:
-            document = self._document(uid, middleName=f"{word} of {uid}")
+            document = self._world.samples.short_draft(uid, middleName=f"{word} of {uid}")
             return self._world.save(uid, document, by=self._owner[uid])
 
         return self._judged(at_once(save, uids))
 
-    def _document(self, uid: str, **members: Any) -> dict[str, Any]:
-        more = {name: value for part in self._parts.values() for name, value in part.items()}
-        return self._world.samples.short_draft(uid, **more | members)
-
     def _ask(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
-        sent = at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
-        if operation == "getDraft":
-            self._claim_shown(sent)
-        return sent
-
-    def _claim_shown(self, reads: Sequence[Exchange]) -> None:
-        """Claim that each draft that is given has what all of them hold."""
-        for read in reads:
-            for clause, members in self._parts.items() if usable(read).success else ():
-                same = {name: value for name, value in members.items() if name != "middleName"}
-                self._expect(clause, "getDraft").shows(read, same)
+        return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
 
     def _judged(self, sent: list[Exchange], *changes: Exchange) -> list[Exchange]:
         """What was sent together, with claims of what is promised of each after these changes."""

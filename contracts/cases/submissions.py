@@ -123,13 +123,20 @@ def claim_identifier(
     claim: Claim, exchange: Exchange, sent: Any, known: Callable[[list[str]], str | None]
 ) -> str:
     """Claim that an answer carries the identifier of the new record."""
-    answer = done(exchange)
+    answer = usable(exchange)
     candidates = named_identifiers(answer, sent)
     found = known(candidates)
     expected = "the identifier of the new record in the answer"
     seen = f"{answer.quote()}; of {', '.join(candidates) or 'nothing'} no record is known"
     claim.holds(found is not None, exchange, expected=expected, seen=seen)
     return str(found)
+
+
+def claim_told(claim: Claim, exchange: Exchange, sent: Any) -> None:
+    """Claim that the answer to an accepted submission tells an identifier, or a place: more than what was sent."""
+    answer = done(exchange)
+    told = bool(named_identifiers(answer, sent) or answer.headers.get("location", ""))
+    claim.holds(told, exchange, expected="the record's identifier", seen=answer.quote())
 
 
 def claim_named(claims: Callable[[str], Claim], refused: Exchange) -> None:

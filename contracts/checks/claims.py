@@ -46,12 +46,15 @@ class Claim:
         self._operation = operation
         self._attempt = attempt
 
-    def holds(self, condition: bool, *exchanges: Exchange, expected: str, seen: str = "") -> None:
+    def holds(
+        self, condition: bool, *exchanges: Exchange, expected: str, seen: str = "", certain: bool = False
+    ) -> None:
         """Register an assertion that the case has worked out to true or false.
 
         Args:
             exchanges: What the condition was read from, in order.
             expected, seen: Both sides, in words for the report; by default the last answer was seen.
+            certain: As in a result.
         """
         if condition:
             self._attempt.held[self._clause.id, self._operation] += 1
@@ -60,7 +63,8 @@ class Claim:
         seen = seen or (exchanges[-1].answer.quote() if exchanges else "")
         shown = tuple(exchange.id for exchange in exchanges)
         role = exchanges[-1].role if exchanges else ""
-        self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))
+        result = contradicted(self._clause.id, self._operation, expected, seen, shown, role)
+        self._contradicted(replace(result, certain=certain))
 
     def untested(self, why: str) -> None:
         """The service gives no occasion to judge it, which the document leaves open."""

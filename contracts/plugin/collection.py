@@ -100,11 +100,10 @@ def _is_of(case: Case, selection: Selection) -> bool:
         return case.smoke is not None
     if not profile.includes(Profile(case.facts.profile)):
         return False
-    if selection.clauses or (case.in_turn and case.level is not Level.SILENT):
-        return True
-    if profile is Profile.NIGHTLY:
-        return not case.facts.turns or Profile(case.facts.profile) is not profile
-    return case.level is Level.MUST and not case.facts.turns
+    by_turns = case.facts.turns and Profile(case.facts.profile) is profile
+    if profile is not Profile.GATE or selection.clauses:
+        return case.in_turn or bool(selection.clauses) or not by_turns
+    return (case.level is Level.MUST and not by_turns) or (case.level is not Level.SILENT and case.in_turn)
 
 
 @pytest.hookimpl(trylast=True)

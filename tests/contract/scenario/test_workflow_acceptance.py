@@ -62,7 +62,8 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     second = world.submit(CREATE, "", two, **world.in_query())
     comparison.claim_accepted_for_each(second, (expect("workflow-batch-shared", CREATE), lambda: sent))
     returned.meets("any-identifier", first)
-    other = submissions.claim_identifier(returned, second, two, records.comes_to_know)
+    submissions.claim_told(returned, second, two)
+    other = records.given(second, two)
     expect("workflow-distinct-identifiers").holds(
         given != other, sent, second, expected="two different identifiers", seen=f"{given} twice"
     )

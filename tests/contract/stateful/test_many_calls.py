@@ -13,6 +13,7 @@ from contracts.cases import (
     contract,
     done,
     draft_lives,
+    drawn_contents,
     identifiers,
     overlapping,
 )
@@ -28,7 +29,7 @@ def players(world: World, another: Actor | None, expect: Expect, attempt: Attemp
 
 
 @contract(
-    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2550, turns=True, unrest=True
+    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2350, turns=True, unrest=True
 )
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
@@ -59,17 +60,16 @@ def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> No
     attachments.claim_listed(expect("attachment-outlives-save", "listAttachments"), world, attachment)
 
 
-@contract(*overlapping.CLAUSES, operations=OPERATIONS[:5], needs=(), requests=31, turns=True)
+@contract(*overlapping.CLAUSES, operations=OPERATIONS[:5], needs=(), requests=34, turns=True)
 @contract(relies_on=["draft-get-content", "draft-delete-removes"])
 def test_overlapping_calls_on_drafts_keep_their_promises(
     players: draft_lives.Players, expect: Expect, properties: Properties
 ) -> None:
     """Drafts that two accounts save, read and delete at the same time are saved, read and deleted, each its own."""
     world, other = players.world, players.other
-    drafts = overlapping.OverlappingDrafts(
-        [world.author, other or world.author], world, expect, largest=properties.share > 1
-    )
+    drafts = overlapping.OverlappingDrafts([world.author, other or world.author], world, expect)
     drafts.claim_promises_hold()
+    drafts.claim_contents_kept(drawn_contents.largest(properties))
 
 
 @contract(
