@@ -75,6 +75,7 @@ def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> Non
     "attachment-list-pages-cover",
     profile="nightly",
     requests=315,
+    turns=True,
     unrest=True,
 )
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
@@ -94,6 +95,7 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
     operations=["saveDraft", "getDraft"],
     profile="nightly",
     requests=2 * TIMES + 4,
+    turns=True,
     unrest=True,
 )
 def test_any_content_is_given_every_time(world: World, another: Actor | None, expect: Expect) -> None:
