@@ -280,6 +280,7 @@ class Life:
         """Go on without a family of steps, or without the other account; without drafts there is nothing to run."""
         if family != "drafts":
             self._players.off.setdefault(family, str(obstacle))
+            self._renew(name, self._documents[name].owner)  # whether it did anything is not known
         elif name in THEIRS:
             self._documents = {own: each for own, each in self._documents.items() if own not in THEIRS}
             self._players.other = None
@@ -424,7 +425,7 @@ def _account(role: str) -> str:
 
 
 #: A look that went wrong is repeated so often when no sequence brings it back: it may go wrong now and then.
-_INSISTENCE: Final = 30
+_INSISTENCE: Final = _TIMES
 
 
 def candidates(calls: Calls) -> Iterator[Calls]:

