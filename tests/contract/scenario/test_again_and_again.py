@@ -151,7 +151,6 @@ def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> 
 @contract("list-pages-cover", "attachment-list-pages-cover", profile="nightly", requests=210)
 def test_pages_cover_a_list_every_time(world: World, expect: Expect) -> None:
     """Pages of either list neither repeat nor lose an item however often they are taken."""
-    known, files = known_drafts(world), known_files(world)
-    for _ in range(TIMES // 5):  # six pages each time
-        lists.claim_pages_cover(expect("list-pages-cover"), known, 2)
-        lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)
+    times = TIMES // 5  # six pages each time
+    lists.claim_pages_cover(expect("list-pages-cover"), known_drafts(world), 2, again=times)
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), known_files(world), 2, again=times)
