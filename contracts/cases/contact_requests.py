@@ -97,7 +97,8 @@ class Reporting:
         elif kind in _CODES and (whole or kind == "pattern"):
             code_clause, code = _CODES[kind]
             claim_code(expect(code_clause, operation), exchange, code)
-            claim_named(expect(_NAMED, operation), exchange, field)
+            if whole:  # of a text by language the language may be what is concerned
+                claim_named(expect(_NAMED, operation), exchange, field)
             self._claim_not_missing(expect(_MANDATORY, operation), exchange, field)
 
     def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:

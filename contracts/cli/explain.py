@@ -86,6 +86,8 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
 def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield click.style(f"{facts['id']} ({facts['level']})", bold=True)
     yield facts["wording"]
+    if facts["otherwise"]:
+        yield f"Advice, as it can be read otherwise: {facts['otherwise']}."
     yield ""
     yield labelled("source", f"{facts['source']}; {facts['place']}")
     if facts["message"]:

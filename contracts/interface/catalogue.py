@@ -54,7 +54,8 @@ class Clause:
     and table rows there that it rests on, word for word; `wording` the clause in our own words, and `title` that in
     short, where it is long. `faults` are the generated ones that it speaks about, as ``<location>.<name>:<fault>``; a
     star stands for any one member or item. `needs` names settings (``realm.…``, ``attachments.…``) and accounts
-    (``account.…``) without which it cannot be judged on a target, the author's aside. `realms` are those it is judged
+    (``account.…``) without which it cannot be judged on a target, the author's aside. `otherwise` is how else the
+    sentences can be read, of a should. `realms` are those it is judged
     in: those of its operations unless the entry names others. `message` and `status` are what the document gives for
     an answer, ``${realm}`` for the realm's name. `untested` says why nothing can test it.
     """
@@ -65,6 +66,7 @@ class Clause:
     source: _Text
     wording: _Text
     title: str = ""
+    otherwise: str = ""
     quote: str = ""
     faults: tuple[_Fault, ...] = ()
     needs: tuple[_Need, ...] = ()
@@ -137,6 +139,8 @@ def _clause(values: dict[str, Any], file: str, line: int, description: Descripti
         clause = msgspec.convert(values | found, Clause)
     except msgspec.ValidationError as error:
         raise SuiteError(f"{shown}: {error}") from None
+    if bool(clause.otherwise) is not (clause.level is Level.SHOULD):
+        raise SuiteError(f"{shown}: a should, and nothing else, says how it can be read otherwise")
     if unknown := set(clause.operations) - description.operations.keys():
         raise SuiteError(f"{shown}: {suggestion(min(unknown), description.operations)}")
     return replace(clause, realms=clause.realms or _realms_of(clause, description))
