@@ -67,7 +67,7 @@ def _first_difference(sent: bytes, got: bytes) -> str:
 def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapping[str, bytes]) -> list[str]:
     """Claim that a document takes files behind its first one, one after another, and gives each with its bytes.
 
-    How many it takes is not shown, but it refuses none that it lists.
+    How many it takes is not shown, but it refuses none that it lists and gives.
 
     Returns:
         The names of all it took.
@@ -78,7 +78,9 @@ def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapp
         refused[last] = sent.pop(last)
     records = list(attachments_of(world.author, uid).walk()) if refused else []
     for name, created in refused.items():
-        if any(names_file(record, name) for record in records):
+        if any(names_file(record, name) for record in records) and _given(
+            world, uid, name, files[name], created
+        ):
             expect("attachment-create-accepted").accepted(created)
     if sent:
         claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
@@ -89,6 +91,14 @@ def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapp
         made = found(world.author, sought, created, len(sought.content))
         claim_same_bytes(expect("attachment-several", "getAttachment"), world, made)
     return [first.filename, *sent]
+
+
+def _given(world: World, uid: str, name: str, content: bytes, created: Exchange) -> bool:
+    """Whether a file is given with its bytes."""
+    with contextlib.suppress(Blocked, Untested):
+        made = found(world.author, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE)
+        return usable(world.author.get_attachment(made.path)).content == content
+    return False
 
 
 def claim_listed(

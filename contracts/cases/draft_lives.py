@@ -54,6 +54,8 @@ ACTIONS: Final[Mapping[str, tuple[str, str]]] = {
     "mydrafts": ("lists", "listDrafts"),
     "submit_faulty": ("submissions", ""),
 }
+#: Families of steps of which an obstacle leaves open whether they did anything.
+_DOUBTFUL: Final = ("deletions", "other account", "submissions")
 _LOOKS: Final = ("read", "exists", "info", "my", "mydrafts")
 CLAUSES: Final = (
     "draft-save-creates",
@@ -157,6 +159,8 @@ class Players:
 _MINE: Final = ("list-mydrafts-has-mine", "listDrafts")
 #: What a draft that was saved is, and is not where an answer refuses it.
 _PRESENCE: Final = ("draft-get-content", "draft-exists-present")
+#: So many saves of a draft any service takes.
+_MOST_VERSIONS: Final = 12
 #: A sequence that could not be shortened is described by its last steps, and shown by its last exchanges.
 _MOST_DESCRIBED: Final = 14
 _MOST_EXCHANGES: Final = 12
@@ -280,7 +284,8 @@ class Life:
         """Go on without a family of steps, or without the other account; without drafts there is nothing to run."""
         if family != "drafts":
             self._players.off.setdefault(family, str(obstacle))
-            self._renew(name, self._documents[name].owner)  # whether it did anything is not known
+            if family in _DOUBTFUL and not isinstance(obstacle, Untested):
+                self._renew(name, self._documents[name].owner)
         elif name in THEIRS:
             self._documents = {own: each for own, each in self._documents.items() if own not in THEIRS}
             self._players.other = None
@@ -301,6 +306,11 @@ class Life:
             self._renew(name, document.owner)
         elif not foreign:
             clause = "draft-save-updates" if before else "draft-save-creates"
+            if answer.refusal and self._done.count(("save", name)) > _MOST_VERSIONS:
+                again = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=record)
+                if again.refusal:  # how many versions a draft may have is not shown
+                    self._renew(name, actor)
+                    return
             if not self._accepted(clause, "saveDraft", answer):
                 self._renew(name, actor)
 
@@ -371,8 +381,8 @@ class Life:
         name = next((name for name, each in self._documents.items() if each.uid == told.subject), None)
         key = result.key if told.held or name is None else self._refined(name, result)
         certain = not told.held and self._given_elsewhere()
-        if certain and key[0] == "draft-delete-spares-others":
-            key = ("draft-save-spares-others", "saveDraft")  # no deletion stores anything
+        if certain and key[0] in ("draft-delete-spares-others", "workflow-refused-update-keeps-draft"):
+            key = ("draft-save-spares-others", "saveDraft")  # neither stores anything
         self._hold(key, told.held, result.expected, str(result.seen), certain=certain)
 
     def _given_elsewhere(self) -> bool:

@@ -369,7 +369,10 @@ class DrawnDrafts:
     ) -> None:
         others = [each for each in self._earlier if not readers.includes(document, readers.content_of(each))]
         if others:
-            stale = any(readers.holds_document(usable(read), each) for each in others)
+            # What no must keeps may be all that two contents differ in; an answer may show earlier ones beside this.
+            kept = {name: value for name, value in document.items() if name not in {*_TEXTS[EXACT], _EXTRA}}
+            current = readers.holds_document(usable(read), kept)
+            stale = not current and any(readers.holds_document(read.answer, each) for each in others)
             updates, expected = self._claim(_UPDATES, "getDraft"), "the later content"
             updates.holds(not stale, sent, read, expected=expected, seen="one from before")
         gone = [name for name in before if name not in document]
@@ -442,7 +445,7 @@ def many_files(world: World, number: int) -> dict[str, bytes]:
     rich = [
         File(".bin", contents.START, _BLOCKS[1] + at, contents.END + b"\n").content for at in range(number)
     ]
-    if taken(upload(world.author, document_for_uploads(world), f"{world.fresh.uid()}.bin", rich[0])):
+    if taken(upload(world.author, world.document(), "probe.bin", rich[0])):
         return {f"{at}.bin": content for at, content in enumerate(rich)}
     return {f"{at}.txt": f"file {at}\n".encode() for at in range(number)}
 

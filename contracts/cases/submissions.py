@@ -135,7 +135,9 @@ def claim_identifier(
 def claim_told(claim: Claim, exchange: Exchange, sent: Any) -> None:
     """Claim that the answer to an accepted submission tells an identifier, or a place: more than what was sent."""
     answer = done(exchange)
+    own = _own_identifier(sent)
     told = bool(named_identifiers(answer, sent) or answer.headers.get("location", ""))
+    told = told or (own is not None and readers.carries_identifier(answer, own))
     claim.holds(told, exchange, expected="the record's identifier", seen=answer.quote())
 
 

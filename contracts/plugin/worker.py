@@ -229,10 +229,12 @@ class Worker(Session):
         self._finished = True
         main = self.name == MAIN
         if main:
-            folder = Path(self.plan.folder)
-            self._take_over(sorted(folder.glob("ledger-gw*.jsonl")), ended)
-            note_of_refused_submissions(self, read_entries(folder.glob("ledger*.jsonl")))
+            self._take_over(sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl")), ended)
         self.cleanup.at_the_end(last=main)
+        if main:
+            with suppress(OSError):  # a disk that is full
+                note_of_refused_submissions(self, sorted(Path(self.plan.folder).glob("ledger*.jsonl")))
+            self.cleanup.at_the_end(last=main)
         self._write_left("leftover", self.ledger.removable() if main else ())
         self._write_left("residue", self.ledger.residue())
         self.journal.close()

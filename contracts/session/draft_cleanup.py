@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from contracts.errors import EnvironmentFault
 from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import Actor
 from contracts.session.layers import Request
-from contracts.session.ledger import Entry, Ledger, header_as_sent
+from contracts.session.ledger import Entry, Ledger, header_as_sent, read_entries
 from contracts.session.session import Session
 from contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS
 
@@ -66,23 +67,25 @@ def note_if_there(session: Session, place: Place, role: str) -> bool:
     return False
 
 
-def note_of_refused_submissions(session: Session, entries: Iterable[Entry]) -> None:
-    """Put on a session's ledger the drafts of refused submissions; `entries` are all of its run.
+def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> None:
+    """Put on a session's ledger the drafts of refused submissions; `ledgers` are all of its run.
 
-    Of those of a role in a realm the last is looked for, and where it is there, all of them.
+    Of those of a role in a realm the last is looked for, of the author's one from amidst them, too; where one is there,
+    all of them. One that differs in letter case from what was taken is left alone: it may be the same to a service.
     """
-    writes = list(entries)
-    kept = {entry.place for entry in writes if entry.state != "refused"}
+    writes = sorted(read_entries(ledgers), key=lambda entry: entry.at)
+    kept = {(entry.realm, entry.identifier.casefold()) for entry in writes if entry.state != "refused"}
     refused: dict[tuple[str, str], dict[Place, None]] = {}
     for entry in writes:
         own = is_valid_uid(entry.identifier) and entry.identifier.startswith(session.namespace.prefix)
         of_drafts = entry.what == "submission" and entry.realm in DOCUMENT_REALMS
-        if own and of_drafts and entry.place not in kept:
+        if own and of_drafts and (entry.realm, entry.identifier.casefold()) not in kept:
             refused.setdefault((entry.realm, entry.role), {})[entry.place] = None
-    for (_, role), places in refused.items():
-        last, *others = reversed(places)
-        if session.breaker.open is None and note_if_there(session, last, role):
-            for place in others:
+    for (_, role), noted in refused.items():
+        places = list(noted)
+        looked_for = dict.fromkeys([places[-1], *[places[len(places) // 2]] * (role == AUTHOR)])
+        if session.breaker.open is None and any(note_if_there(session, place, role) for place in looked_for):
+            for place in (place for place in noted if place not in looked_for):
                 note_if_there(session, place, role)
 
 

@@ -200,6 +200,8 @@ class WriteAhead:
     def _settle(self, entry: Entry, exchange: Exchange) -> None:
         answer = exchange.response
         state = outcome(answer, exchange.fault, entry.what)
+        if state == "refused" and exchange.unsettled:
+            state = "unknown"  # an earlier try may have been taken, and this one been refused for it
         assigns = load_description().operations[entry.operation].assigns_identifier
         renamed = assigns and state == "created" and not _tells(answer, entry.identifier)
         given = named(answer) if state == "created" and (renamed or not entry.identifier) else None

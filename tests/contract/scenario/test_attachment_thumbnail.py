@@ -35,7 +35,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
     )
 
 
-@contract("attachment-thumbnail-image", requests=1, last=True)
+@contract("attachment-thumbnail-image", requests=1, last=True, turns=True)
 def test_a_picture_has_a_thumbnail_to_the_end(world: World, expect: Expect) -> None:
     """The thumbnail of a picture is given at the end of a run, however often one was asked for."""
     expect("attachment-thumbnail-image").accepted(

@@ -10,7 +10,7 @@ from contracts.checks.outcomes import Attempt
 from contracts.exchanges.exchange import Exchange
 from contracts.plugin.drafts_of_cases import settle_drafts
 from contracts.session import draft_cleanup
-from contracts.session.ledger import Entry, Ledger
+from contracts.session.ledger import Ledger, State
 from contracts.session.namespace import Namespace
 from tests.meta import messages
 
@@ -77,26 +77,30 @@ def test_what_is_left_of_the_drafts_of_a_case(
     assert [entry.identifier for entry in ledger.removable()] == ([UID] if left or (kept and saved) else [])
 
 
-def submitted(role: str, uid: str, state: Any = "refused", realm: str = "abs-dev") -> Entry:
-    moment = "2026-11-28T00:00:00+00:00"
-    operation = "createWorkflowRecordWithIdentifier"
-    return Entry(1, operation, "submission", realm, role, f"rc-test-{uid}", state, moment)
-
-
-def test_the_drafts_of_all_refused_submissions_are_looked_for_where_the_last_one_has_one(
+def test_the_drafts_of_all_refused_submissions_are_looked_for_where_one_is_there(
     tmp_path: Path, looked_for: list[str]
 ) -> None:
+    writes = Ledger(tmp_path / "ledger-gw0.jsonl")
+
+    def submitted(role: str, uid: str, state: State = "refused", realm: str = "abs-dev") -> None:
+        operation = "createWorkflowRecordWithIdentifier"
+        entry = writes.intend(messages.write(operation, f"rc-test-{uid}", role=role, realm=realm))
+        assert entry is not None
+        writes.settle(entry, state)
+
+    for uid in ("first", "accepted", "second", "ACCEPTED", "last"):
+        submitted("restricted", uid)
+    for uid in ("before-", "amidst-", "behind-"):
+        submitted("author", uid)
+    submitted("author", "accepted", "created")
+    submitted("author", "elsewhere", realm="ort-dev")
+    writes.close()
     ledger = Ledger(tmp_path / "ledger-main.jsonl")
     session: Any = SimpleNamespace(
         breaker=SimpleNamespace(open=None), namespace=Namespace("test"), ledger=ledger
     )
-    entries = [
-        *(submitted("restricted", uid) for uid in ("first", "accepted", "second", "last")),
-        *(submitted("author", uid) for uid in ("before", "behind-")),
-        submitted("author", "accepted", "created"),
-        submitted("author", "elsewhere", realm="ort-dev"),
-    ]
-    draft_cleanup.note_of_refused_submissions(session, entries)
+    draft_cleanup.note_of_refused_submissions(session, tmp_path.glob("ledger-gw*.jsonl"))
     ledger.close()
-    assert looked_for == [f"rc-test-{uid}" for uid in ("last", "second", "first", "behind-")]
+    names = ("last", "first", "second", "behind-", "amidst-")
+    assert looked_for == [f"rc-test-{uid}" for uid in names]
     assert {entry.identifier for entry in ledger.removable()} == {*looked_for[:3]}
