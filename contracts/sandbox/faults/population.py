@@ -132,7 +132,10 @@ def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
         condition = chance.choice(rows)
         beside = [other.name for other in rows if other.beside and other is not condition] if wide else []
         more = [chance.choice(beside)] if beside and chance.random() < _COMBINED else []
-        fault = fault.under("+".join((condition.draw(chance, wide=wide), *more)))
+        drawn = condition.draw(chance, wide=wide)
+        if drawn == "only-1" and "listAttachments" in fault.at:
+            drawn = "only-2"  # when a change shows in a list is not shown: the first one may be late
+        fault = fault.under("+".join((drawn, *more)))
     # A row of its own may stand for what is drawn, and break less.
     return population().get(fault.name, fault)
 
