@@ -8,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_LOOK_AGAIN_SECONDS = 0.25
+_LOOK_AGAIN_SECONDS = 0.5
 
 
 def until(ask: Callable[[], T], good: Callable[[T], bool], patience: float) -> T:
