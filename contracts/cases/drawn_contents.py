@@ -237,7 +237,7 @@ def largest(properties: Properties) -> Content:
 
 
 def saved_beside_everything(
-    world: World, uid: str, content: Content = EVERYTHING[-1], by: Actor | None = None
+    world: World, uid: str, content: Content, by: Actor | None = None
 ) -> tuple[Exchange, dict[str, Any]]:
     """Save a valid document of the workflow's schema beside all that is lost anywhere.
 

@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from contracts.cases import Expect, Observer, World, contract, drafts, drawn_contents, sample_records
+from contracts.cases import (
+    Expect,
+    Observer,
+    Properties,
+    World,
+    contract,
+    drafts,
+    drawn_contents,
+    sample_records,
+)
 
 CLAUSES = ("draft-get-content", "draft-save-creates", "draft-save-body")
 OPERATIONS = ("getDraft", "saveDraft")
@@ -21,10 +30,13 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
 
 
 @contract(*CLAUSES, operations=OPERATIONS, requests=3)
-def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect, observe: Observer) -> None:
+def test_a_document_of_another_schema_is_kept_whole(
+    world: World, expect: Expect, observe: Observer, properties: Properties
+) -> None:
     """A document of the realm's workflow schema that was taken comes back whole, whatever stands beside it."""
     uid = world.uid()
-    saved, document = drawn_contents.saved_beside_everything(world, uid)
+    content = drawn_contents.largest(properties)
+    saved, document = drawn_contents.saved_beside_everything(world, uid, content)
     read = world.author.get_draft(uid)
     drafts.claim_stored(expect("draft-save-creates"), world, uid, saved, read)
     taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
