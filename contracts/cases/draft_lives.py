@@ -109,8 +109,8 @@ OFTEN: Final = (
         "read A, read Z, info A, info Z, exists A, exists Z, delete A",
         "save A, delete A, save Z, delete Z",
     ),
-    _again("save A, exists A, delete A, exists A, read A, read B, read Z", "save B, save Z"),
-    _again("save Z, exists Z, delete Z, exists Z, read Z, read Y, read A", "save A, save Y"),
+    _again("save A, exists A, read B, delete A, exists A, read A, read B, read Z", "save B, save Z"),
+    _again("save Z, exists Z, read Y, delete Z, exists Z, read Z, read Y, read A", "save A, save Y"),
 )
 #: What is drawn from, with `X` for any document; what stands twice is drawn twice as often.
 _BLOCKS: Final = (

@@ -151,6 +151,8 @@ def _conditions(fault: Fault, *, wide: bool) -> list[conditions.Condition]:
             "uid" in operations[operation].path for operation in fault.at
         ):
             return False  # one request of all is no fault that comes back
+        if row.name == conditions.ONE_ONLY and "from-cache" in fault.name:
+            return False  # what is remembered once, and never given, makes no difference
         if row.name in ("of-other", conditions.OVERLAPPING):
             return conditions.REPEATED in fault.ways and set(fault.at) <= set(DRAFTS)
         if row.drawn == conditions.SINGLE:

@@ -29,7 +29,7 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
     observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
 
 
-@contract(*CLAUSES, operations=OPERATIONS, requests=3)
+@contract(*CLAUSES, operations=OPERATIONS, requests=3, last=True)
 def test_a_document_of_another_schema_is_kept_whole(
     world: World, expect: Expect, observe: Observer, properties: Properties
 ) -> None:
