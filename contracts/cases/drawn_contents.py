@@ -52,7 +52,7 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 _EXTRA: Final = "additional"
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
-#: Characters that a draft and its versions hold without being large.
+#: Bytes that a draft and its versions hold without being large.
 _ORDINARY: Final = 20_000
 
 #: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
@@ -281,7 +281,7 @@ class DrawnDrafts:
         self._by, self._another, self._reads = by or world.author, another, reads
         self._claim = expect
         self.taken: dict[str, bool] = {}
-        # Of the succession under way: what was taken, characters that were sent, and parts refused by themselves.
+        # Of the succession under way: what was taken, bytes that were sent, and parts refused by themselves.
         self._earlier: list[dict[str, Any]] = []
         self._size = 0
         self._left_out: set[str] = set()
@@ -322,10 +322,9 @@ class DrawnDrafts:
             record = self._world.samples.short_draft if content.short else self._world.samples.draft
             document = record(uid, **members)
             sent = self._world.save(uid, document, by=by)
-            self._size += len(str(document))
+            self._size += len(str(document).encode())
             if usable(sent).refusal or accepted_with_errors(sent):
-                # How much a draft and its versions may hold is not shown.
-                if before and self._size < _ORDINARY:
+                if before:
                     self._claim_refused_anew(sent, record, members, by)
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
@@ -341,12 +340,22 @@ class DrawnDrafts:
     def _claim_refused_anew(
         self, refused: Exchange, record: Callable[..., dict[str, Any]], members: dict[str, Any], by: Actor
     ) -> None:
-        """Claim that a content which is refused for a draft that is there is refused for a new one, too."""
-        uid = self._world.fresh.uid()
-        anew = self._world.save(uid, record(uid, **members), by=by)
-        new = not taken(anew)
+        """Claim that a content which is refused for a draft that is there is refused for a new one, too.
+
+        How much a draft and its versions may hold is not shown: behind much, one that is larger than all that was sent
+        has to be accepted as well.
+        """
+
+        def saved(members: dict[str, Any]) -> Exchange:
+            uid = self._world.fresh.uid()
+            return self._world.save(uid, record(uid, **members), by=by)
+
+        fits = taken(anew := saved(members)) and not accepted_with_errors(anew)
+        if fits and self._size > _ORDINARY:
+            larger = saved(members | {"firstName": _field("firstName", long_text(2 * self._size))})
+            fits = taken(larger) and not accepted_with_errors(larger)
         self._claim(_UPDATES, "saveDraft").holds(
-            new, anew, refused, expected="accepted, as for a new draft", seen=refused.answer.quote()
+            not fits, anew, refused, expected="accepted, as for a new draft", seen=refused.answer.quote()
         )
 
     def _judge(

@@ -70,16 +70,21 @@ def claim_longest_info(
 def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:
     """Claim that a batchId of the permitted length is accepted, also where it is more bytes than characters.
 
+    The query names the realm, where it is read.
+
     Returns:
         The batchId that was accepted, and the submission.
     """
     plain = world.fresh.uid(LONGEST_BATCH)
     wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
-    sent = world.submit(CREATE, "", world.samples.submission(world.fresh.uid(), batchId=wide))
-    shorter = partial(world.submit, CREATE, "", world.samples.submission(world.fresh.uid(), batchId=plain))
+    submit = partial(world.submit, CREATE, "")
+    by_query = world.in_query()
+    sent = submit(world.samples.submission(world.fresh.uid(), batchId=wide), **by_query)
+    shorter = partial(submit, world.samples.submission(world.fresh.uid(), batchId=plain))
     accepted = claim_accepted_for_each(
         sent,
-        (claims("workflow-batch-characters", CREATE), shorter),
+        (claims("workflow-batch-characters", CREATE), partial(shorter, **by_query)),
+        *(((claims("realm-query", CREATE), shorter),) if by_query else ()),
         (claims("workflow-batch-longest", CREATE), None),
     )
     return (wide if taken(sent) else plain), accepted

@@ -83,7 +83,7 @@ def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> No
             refused.setdefault((entry.realm, entry.role), {})[entry.place] = None
     for (_, role), noted in refused.items():
         places = list(noted)
-        looked_for = dict.fromkeys([places[-1], *[places[len(places) // 2]] * (role == AUTHOR)])
+        looked_for = dict.fromkeys((places[-1], places[len(places) // 2]) if role == AUTHOR else places[-1:])
         if session.breaker.open is None and any(note_if_there(session, place, role) for place in looked_for):
             for place in (place for place in noted if place not in looked_for):
                 note_if_there(session, place, role)

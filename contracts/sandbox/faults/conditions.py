@@ -30,14 +30,14 @@ class Range(NamedTuple):
 
 NO_NUMBER: Final = Range()
 Test = Callable[[Request, int], bool]
-#: Ways to draw a condition: by single requests, by requests that come again, by what a document holds, by files, by
-#: the pages of a list, and by submissions.
-SINGLE, REPEATED, CONTENT = "single", "repeated", "content"
+#: Ways to draw a condition: by single requests, by requests that come again, by one of those that come again, by what a
+#: document holds, by files, by the pages of a list, and by submissions.
+SINGLE, REPEATED, ONE, CONTENT = "single", "repeated", "one", "content"
 FILES, PAGES, SUBMITTED = "files", "pages", "submitted"
 #: What a run does once, hardly ever, often, with documents, with files, with lists.
 ONCE: Final = frozenset({SINGLE})
 NO_CONDITION: Final = frozenset[str]()
-OFTEN: Final = ONCE | {REPEATED}
+OFTEN: Final = ONCE | {REPEATED, ONE}
 OF_DOCUMENTS, OF_FILES, OF_LISTS = OFTEN | {CONTENT}, OFTEN | {FILES}, OFTEN | {PAGES}
 OF_SUBMISSIONS: Final = ONCE | {SUBMITTED}
 
@@ -121,7 +121,6 @@ def _page(request: Request, number: int) -> bool:
 
 ALWAYS: Final = "always"
 OVERLAPPING: Final = "overlapping"
-ONE_ONLY: Final = "only-N"
 _content = partial(Condition, drawn=CONTENT, wide=True)
 # fmt: off
 _ROWS: Final = (
@@ -133,8 +132,8 @@ _ROWS: Final = (
     Condition("after-N", lambda r, n: r.memory.met > n, "after {} requests", REPEATED, Range(2, 40, 60)),
     Condition("from-N", lambda r, n: r.memory.met_by_uid[r.uid] >= n,
         "from request {} for an identifier on", REPEATED, Range(2, 3, 60)),
-    Condition(ONE_ONLY, lambda r, n: r.memory.met_by_uid[r.uid] == n,
-        "to request {} for an identifier alone", REPEATED, Range(1, 2, 60), wide=True),
+    Condition("only-N", lambda r, n: r.memory.met_by_uid[r.uid] == n,
+        "to request {} for an identifier alone", ONE, Range(1, 2, 60), wide=True),
     Condition("after-refusal", lambda r, _: r.memory.refused, "behind a refused request", REPEATED, wide=True),
     Condition("after-another", lambda r, _: r.role != r.memory.role_before, "behind a request of another account",
         REPEATED, wide=True, beside=True),

@@ -147,12 +147,10 @@ def _conditions(fault: Fault, *, wide: bool) -> list[conditions.Condition]:
     def goes(row: conditions.Condition) -> bool:
         if row.wide and not wide:
             return False
-        if row.name == conditions.ONE_ONLY and not all(
+        if row.drawn == conditions.ONE and not all(
             "uid" in operations[operation].path for operation in fault.at
         ):
             return False  # one request of all is no fault that comes back
-        if row.name == conditions.ONE_ONLY and "from-cache" in fault.name:
-            return False  # what is remembered once, and never given, makes no difference
         if row.name in ("of-other", conditions.OVERLAPPING):
             return conditions.REPEATED in fault.ways and set(fault.at) <= set(DRAFTS)
         if row.drawn == conditions.SINGLE:

@@ -123,7 +123,7 @@ def test_every_save_is_given_to_the_next_read(world: World, another: Actor | Non
     "draft-get-content",
     operations=["saveDraft", "getDraft"],
     profile="nightly",
-    requests=4 * TIMES,
+    requests=4 * TIMES + 4,
     turns=True,
     unrest=True,
 )
@@ -133,7 +133,7 @@ def test_a_document_of_another_schema_is_kept_every_time(
     """A document of the realm's workflow schema comes back whole each time that it is saved, by either account."""
     for account in filter(None, (world.author, another)):
         uid = world.uid()
-        for content in drawn_contents.many(TIMES):
+        for content in (*drawn_contents.many(TIMES), drawn_contents.EVERYTHING[-1]):
             saved, document = drawn_contents.saved_beside_everything(world, uid, content, account)
             drafts.claim_kept_if_accepted(
                 expect("draft-get-content"), saved, account.get_draft(uid), document

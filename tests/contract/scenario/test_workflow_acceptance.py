@@ -41,6 +41,7 @@ from contracts.cases import (
     "workflow-distinct-identifiers",
     "workflow-identifier-origin",
     "workflow-answer",
+    "realm-query",
     operations=[CREATE],
     requests=5,
     records=3,
