@@ -157,7 +157,8 @@ def _conditions(fault: Fault, *, wide: bool) -> list[conditions.Condition]:
             return (
                 conditions.SINGLE in fault.ways and not wide and row.name.removeprefix("in-") in fault.realms
             )
-        return row.drawn in fault.ways and (row.drawn != conditions.REPEATED or _SELDOM.isdisjoint(fault.at))
+        of_many = row.drawn in (conditions.REPEATED, conditions.ONE)
+        return row.drawn in fault.ways and not (of_many and _SELDOM.intersection(fault.at))
 
     return [row for row in conditions.CONDITIONS.values() if fault.when == conditions.ALWAYS and goes(row)]
 

@@ -58,7 +58,7 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     )
 
 
-@contract("attachment-name-unusual", "attachment-download-same", requests=8)
+@contract("attachment-name-unusual", "attachment-download-same", requests=8, turns=True)
 def test_unusual_names_are_observed(world: World, expect: Expect, observe: Observer) -> None:
     """Which names are allowed is not shown; a file that is found under its name has its bytes."""
     uid = world.document()
