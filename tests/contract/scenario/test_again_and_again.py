@@ -74,20 +74,20 @@ def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> Non
     "attachment-several",
     "attachment-list-pages-cover",
     profile="nightly",
-    requests=315,
+    requests=440,
     turns=True,
     unrest=True,
 )
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
-    """Each of many attachments comes back with its bytes, the first each time; pages of one hold each once."""
+    """Each of many attachments comes back with its bytes, the first each time; pages of two hold each once."""
     uid = world.document()
-    files = drawn_contents.many_files(world, TIMES)
+    files = drawn_contents.many_files(world, 2 * TIMES)
     first = attach(world.author, uid, *files.popitem())
     for _ in range(TIMES):
         attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, first)
     taken = attachments.claim_each_kept(expect, world, first, files)
     known = KnownList(world, attachments_of(world.author, uid), tuple(taken))
-    lists.claim_pages_cover(expect("attachment-list-pages-cover"), known, 1)
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), known, 2)
 
 
 @contract(
