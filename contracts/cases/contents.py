@@ -72,7 +72,7 @@ UNUSUAL_NAMES: Final[dict[str, str]] = {
 
 #: What is lost at the start and the end of a file: a mark, line ends, nulls, invalid text, white space.
 START: Final = MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n"
-END: Final = b"\0\n end \r\n\n "
+END: Final = b"\0\n end \r\n \n"
 
 
 def content(size: int, seed: int = 0) -> bytes:

@@ -451,9 +451,7 @@ FIRST: Final = _PLAIN | {
 
 def many_files(world: World, number: int) -> dict[str, bytes]:
     """Names and contents of small files: with all in them that is lost anywhere where such a one is taken, or texts."""
-    rich = [
-        File(".bin", contents.START, _BLOCKS[1] + at, contents.END + b"\n").content for at in range(number)
-    ]
+    rich = [File(".bin", contents.START, _BLOCKS[1] + at, contents.END).content for at in range(number)]
     if taken(upload(world.author, world.document(), "probe.bin", rich[0])):
         return {f"{at}.bin": content for at, content in enumerate(rich)}
     return {f"{at}.txt": f"file {at}\n".encode() for at in range(number)}

@@ -130,9 +130,12 @@ class OverlappingDrafts:
                 at_once(call, [self._owner[uid] for uid in uids])
 
     def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
-        """Claim of a draft that could not be deleted that the deletion of another has not taken it along."""
+        """Claim of a draft that could not be deleted, as one can be alone, that another's deletion spared it."""
         if not usable(sent).success:
-            check, expected = self._owner[uid].draft_exists(uid), f"{uid} there until it is deleted itself"
+            owner = self._owner[uid]
+            alone = owner.delete_draft(self._world.draft(by=owner).uid)
+            self._expect("draft-delete-removes", "deleteDraft").accepted(alone)
+            check, expected = owner.draft_exists(uid), f"{uid} there until it is deleted itself"
             spared = self._expect("draft-delete-spares-others")
             spared.holds(usable(check).success, *deleted, check, expected=expected)
 

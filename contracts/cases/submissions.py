@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -84,10 +84,18 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
     accepted = claim_accepted_for_each(
         sent,
         (claims("workflow-batch-characters", CREATE), partial(shorter, **by_query)),
-        *(((claims("realm-query", CREATE), shorter),) if by_query else ()),
+        *by_query_alone(world, claims("realm-query", CREATE), shorter),
         (claims("workflow-batch-longest", CREATE), None),
     )
     return (wide if taken(sent) else plain), accepted
+
+
+def by_query_alone(
+    world: World, claim: Claim, by_header: Callable[[], Exchange]
+) -> Iterator[tuple[Claim, Callable[[], Exchange]]]:
+    """The reason to accept a submission that its query names the realm, with one that does not; where it is read."""
+    if world.in_query():
+        yield claim, by_header
 
 
 def submit_unnamed(world: World, identifier: str) -> Exchange:

@@ -33,7 +33,7 @@ from contracts.sandbox.faults import (
     workflow,
 )
 from contracts.sandbox.faults.fault import Fault
-from contracts.sandbox.faults.places import CONTACTS, DRAFTS, SIGN_IN, SUBMISSIONS
+from contracts.sandbox.faults.places import CONTACTS, DRAFTS, FILES, SIGN_IN, SUBMISSIONS
 
 _TABLES: Final = (drafts, lists, attachments, contacts, identifiers, workflow, tokens, protocol)
 #: Names of earlier populations, and the row that does the same.
@@ -57,6 +57,7 @@ _MORE_FROM: Final = (1, 5, 15)
 #: Operations that a run uses too seldom to meet a condition of many requests: what they make cannot be removed, one
 #: token does for a run, and temporary files are few.
 _SELDOM: Final = frozenset({SIGN_IN, *CONTACTS, "persistTemporaryFile", *SUBMISSIONS})
+_LOOKS_AT_FILES: Final = frozenset(FILES[2:])
 #: Of drawn faults that could have a condition so many have one.
 _CONDITIONAL: Final = 0.6
 #: Of those of a wide draw so many have another one beside it, where one can stand there.
@@ -133,8 +134,8 @@ def _drawn(fault: Fault, chance: random.Random, *, wide: bool) -> Fault:
         beside = [other.name for other in rows if other.beside and other is not condition] if wide else []
         more = [chance.choice(beside)] if beside and chance.random() < _COMBINED else []
         drawn = condition.draw(chance, wide=wide)
-        if drawn == "only-1" and "listAttachments" in fault.at:
-            drawn = "only-2"  # when a change shows in a list is not shown: the first one may be late
+        if drawn == "only-1" and not _LOOKS_AT_FILES.isdisjoint(fault.at):
+            drawn = "only-2"  # when a file is found after its upload is not shown: the first look may be too early
         fault = fault.under("+".join((drawn, *more)))
     # A row of its own may stand for what is drawn, and break less.
     return population().get(fault.name, fault)

@@ -64,10 +64,10 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     comparison.claim_accepted_for_each(second, (expect("workflow-batch-shared", CREATE), lambda: sent))
     returned.meets("any-identifier", first)
     submissions.claim_told(returned, second, two)
-    other = records.given(second, two)
-    expect("workflow-distinct-identifiers").holds(
-        given != other, sent, second, expected="two different identifiers", seen=f"{given} twice"
-    )
+    names = [given, records.given(first, first.request_body.json), records.given(second, two)]
+    expected, seen = "three different identifiers", ", ".join(map(str, names))
+    distinct = len({*names}) == len(names)
+    expect("workflow-distinct-identifiers").holds(distinct, sent, first, second, expected=expected, seen=seen)
     records.offer("batch", batch, second)
 
 

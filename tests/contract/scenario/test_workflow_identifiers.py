@@ -65,6 +65,7 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
     "workflow-batch-characters",
     "workflow-identifier-case-sensitive",
     "workflow-identifier-kept",
+    "realm-query",
     operations=[CREATE_NAMED],
     requests=3,
     records=1,
@@ -73,21 +74,23 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """128 characters are accepted, with a batchId of 100 characters and 200 bytes; letter case is kept."""
+    """128 characters are accepted, with a batchId of 200 bytes and the realm in the query; letter case is kept."""
     identifier = identifiers.other_case(world.fresh, world.uid(UID_LONGEST))
     submission = world.samples.submission(
         identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH
     )
+    by_query, submit = world.in_query(), partial(world.submit, CREATE_NAMED, identifier)
     accepted = comparison.claim_accepted_for_each(
-        world.submit(CREATE_NAMED, identifier, submission),
-        (expect("workflow-batch-characters", CREATE_NAMED), partial(world.submit, CREATE_NAMED, identifier)),
+        submit(submission, **by_query),
+        (expect("workflow-batch-characters", CREATE_NAMED), partial(submit, **by_query)),
+        *submissions.by_query_alone(world, expect("realm-query", CREATE_NAMED), submit),
         (expect("workflow-identifier-edges"), None),
     )
     expect("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
     records.settles(identifier)
     other = identifiers.other_case(world.fresh, identifier)
     faulty = world.samples.faulty_submission(other) | {"batchId": world.uid()}
-    again = world.submit(CREATE_NAMED, other, faulty)
+    again = world.submit(CREATE_NAMED, other, faulty, **by_query)
     expect("workflow-identifier-case-sensitive", CREATE_NAMED).meets(
         "identifier-not-in-use", again, because_of=(accepted,)
     )
