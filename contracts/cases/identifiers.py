@@ -38,6 +38,7 @@ from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
 from contracts.interface.description import operations_with
 from contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from contracts.session.actor import Actor
 from contracts.session.namespace import Namespace
 from contracts.settings.target import RealmSettings, Target
 
@@ -380,8 +381,8 @@ class NearMisses:
         self._tried: list[str] = []
         self.refused: Exchange | None = None
 
-    def claim_refused(self, miss: NearMiss) -> None:
-        """Claim that an identifier which nearly keeps the rule is refused."""
+    def claim_refused(self, miss: NearMiss, by: Actor | None = None) -> None:
+        """Claim that an identifier which nearly keeps the rule is refused, by default to the author."""
         request = self._request(miss)
         uid = miss.of(request.path["uid"])
         self._world.fresh.claim(uid)
@@ -389,7 +390,7 @@ class NearMisses:
         spoilt = (
             requests.saving(self._world, uid) if self._operation == "saveDraft" else requests.at(request, uid)
         )
-        sent = spoilt.send(self._world.author)
+        sent = spoilt.send(by or self._world.author)
         # Operations that only look refuse what is absent, and cannot be told apart where they do not.
         looks = self._operation in operations_with(safe=True)
         control = partial(self._control, request) if looks else None

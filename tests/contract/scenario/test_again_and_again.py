@@ -3,6 +3,8 @@
 Drafts and their collection are asked for so often in `stateful/`.
 """
 
+from itertools import cycle, islice
+
 from contracts.cases import (
     Actor,
     Expect,
@@ -50,12 +52,12 @@ def test_an_attachment_is_found_every_time(world: World, expect: Expect, operati
 
 @contract("uid-forbidden-characters", operations=REFUSING, profile="nightly", requests=TIMES + 2, turns=True)
 def test_a_spoilt_identifier_is_refused_every_time(
-    world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
+    world: World, another: Actor | None, ordinary: OrdinaryRequests, expect: Expect, operation: str
 ) -> None:
-    """A uid that breaks the rule is refused however often it is sent."""
+    """A uid that breaks the rule is refused however often it is sent, to one account and the other."""
     misses = identifiers.NearMisses(operation, world, ordinary, expect)
-    for _ in range(TIMES):
-        misses.claim_refused(identifiers.ONE_SIGN)
+    for account in islice(cycle((world.author, another)), TIMES):
+        misses.claim_refused(identifiers.ONE_SIGN, account)
 
 
 @contract(

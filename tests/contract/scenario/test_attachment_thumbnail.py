@@ -35,12 +35,13 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
     )
 
 
-@contract("attachment-thumbnail-image", requests=1, last=True, turns=True)
-def test_a_picture_has_a_thumbnail_to_the_end(world: World, expect: Expect) -> None:
-    """The thumbnail of a picture is given at the end of a run, however often one was asked for."""
-    expect("attachment-thumbnail-image").accepted(
-        attachments.preview(world, shared_document(world).pictures[0])
-    )
+@contract("attachment-thumbnail-image", "attachment-exists-present", requests=2, last=True, turns=True)
+def test_a_picture_is_there_and_has_a_thumbnail_to_the_end(world: World, expect: Expect) -> None:
+    """A picture is found, and its thumbnail given, at the end of a run, however often they were asked for."""
+    picture = shared_document(world).pictures[0]
+    there = world.author.attachment_exists(picture.path)
+    expect("attachment-exists-present", "attachmentExists").accepted(there)
+    expect("attachment-thumbnail-image").accepted(attachments.preview(world, picture))
 
 
 @contract("attachment-thumbnail-own", requests=3)
