@@ -84,7 +84,7 @@ ROWS: Final = (
         do.send(lambda r: replace(r, body=r.memory.arrived[_CREATE].body)),
         "Of files that arrive at the same time each is stored with the bytes of the last", at=_CREATE,
         when="overlapping"),
-    _OTHER("download-of-latest", "several", _instead(-1),
+    _OTHER("download-of-latest", ("several", "download-same"), _instead(-1),
         "Every download from a document gives the bytes of its latest attachment", at=_GET, ways=OFTEN),
     _FILE("text-only", "create-accepted", do.refuse_before(), "is refused when it is not UTF-8 text", "body~\ufffd"),
     _FILE("name-in-small-letters", "name-kept",
