@@ -55,9 +55,9 @@ class Clause:
     short, where it is long. `faults` are the generated ones that it speaks about, as ``<location>.<name>:<fault>``; a
     star stands for any one member or item. `needs` names settings (``realm.…``, ``attachments.…``) and accounts
     (``account.…``) without which it cannot be judged on a target, the author's aside. `otherwise` is how else the
-    sentences can be read, of a should. `realms` are those it is
-    judged in: those of its operations unless the entry names others. `message` and `status` are what the document
-    gives for an answer, ``${realm}`` for the realm's name. `untested` says why nothing can test it.
+    sentences can be read, of a should. `realms` are those it is judged in: those of its operations unless the entry
+    names others. `message` and `status` are what the document gives for an answer, ``${realm}`` for the realm's name.
+    `untested` says why nothing can test it.
     """
 
     id: _Id

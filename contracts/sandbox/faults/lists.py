@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import OF_LISTS, OFTEN, Range
+from contracts.sandbox.faults.conditions import OF_LISTS, OFTEN, ONE, Range
 from contracts.sandbox.faults.fault import Rows, Sized, Table, each
 from contracts.sandbox.faults.messages import Answer, Inject, Request
 
@@ -190,7 +190,7 @@ def _of_both(of: Rows, falling: str, malformed: str, lacking: Names, doubled: Na
         ),
         *each(lambda name, change, says:
             replace(of, clause="")(name, doubled if "doubled" in name else lacking, _page(change), says,
-                ways=OFTEN),
+                ways=OFTEN if "doubled" in name else OFTEN - {ONE}),  # one list that lacks an item may be late
             ("first-lost", lambda items, _: items[1:], "the first item is missing"),
             ("last-lost", lambda items, _: items[:-1], "the last item is missing"),
             ("last-doubled", lambda items, _: items + items[-1:], "the last item stands twice"),

@@ -154,6 +154,7 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     "workflow-identifier-kept",
     "errors-absent-on-success",
     "workflow-answer",
+    "realm-query",
     operations=[UPDATE],
     requests=6,
     last=True,
@@ -161,13 +162,18 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
 def test_a_record_is_updated(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
-    """A valid document is accepted as an update of a record that exists and is not locked, with a batch and without."""
+    """A valid document is accepted as an update of a record that exists and is not locked.
+
+    Once with a batch and the realm in the query, where that is read, once with neither.
+    """
     identifier = records.spendable()
     before = drafts.save_reworded(world, identifier)
     submission = world.samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
+    by_query, submit = world.in_query(), partial(world.submit, UPDATE, identifier)
     sent = comparison.claim_accepted_for_each(
-        world.submit(UPDATE, identifier, submission),
-        (expect("workflow-batch-longest", UPDATE), partial(world.submit, UPDATE, identifier)),
+        submit(submission, **by_query),
+        (expect("workflow-batch-longest", UPDATE), partial(submit, **by_query)),
+        *submissions.by_query_alone(world, expect("realm-query", UPDATE), submit),
         (expect("workflow-update-accepted"), None),
     )
     expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)
@@ -176,7 +182,7 @@ def test_a_record_is_updated(
     records.claim_draft_replaced(expect, identifier, before, sent)
     for bare in records.spare():
         before = drafts.save_reworded(world, bare)
-        sent = world.submit(UPDATE, bare, **world.in_query())
+        sent = world.submit(UPDATE, bare)
         expect("workflow-update-accepted").accepted(sent)
         records.claim_draft_replaced(expect, bare, before, sent)
 
