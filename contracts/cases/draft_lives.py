@@ -18,8 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases.drafts import accepted_with_errors
-from contracts.cases.list_pages import drafts_of
+from contracts.cases.drafts import accepted_with_errors, at_fault_for_loss
+from contracts.cases.list_pages import NOTHING_THERE, drafts_of
 from contracts.cases.properties import Properties
 from contracts.cases.sample_records import Samples
 from contracts.cases.submissions import CREATE_NAMED, UPDATE
@@ -281,7 +281,7 @@ class Life:
                 there = uid in self._model.of(actor)
                 answer = self._send(actor, operation, path={"uid": uid})
                 if action == "delete" and there:
-                    self._accepted("draft-delete-removes", "deleteDraft", answer)
+                    self._claim_deleted(owner, answer)
                 if foreign and not answer.refusal:
                     self._renew(name, owner)  # what follows is not shown
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
@@ -330,6 +330,15 @@ class Life:
         self._hold((clause, operation), accepted, "accepted (2xx)", answer.quote())
         self._players.worked.add(kind)
         return accepted
+
+    def _claim_deleted(self, owner: Actor, answer: Response) -> None:
+        """Claim that a draft that is there was deleted; it may have been lost before."""
+        players, removes = self._players, ("draft-delete-removes", "deleteDraft")
+        if answer.status in NOTHING_THERE and f"deleteDraft by {owner.role}" in players.worked:
+            key = at_fault_for_loss(players.world, owner, filter(None, (players.world.author, players.other)))
+            if key != removes:
+                self._hold(key, False, "the draft there until it is deleted", answer.quote())
+        self._accepted(*removes, answer)
 
     def _submit(self, name: str, uid: str, actor: Actor) -> None:
         """Create where there is no draft, update where there is one; both have to be refused."""

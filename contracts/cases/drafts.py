@@ -204,6 +204,28 @@ def need_removal(world: World, draft: Draft | None = None) -> bool:
     return require(gone, operation, "leaves the draft where it was, or finds it there")
 
 
+def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> tuple[str, str]:
+    """The clause and operation that speak against the loss of a draft before its own deletion, tried on a fresh one.
+
+    Args:
+        accounts: Those that may have caused it, by saving a draft of theirs or by deleting one.
+    """
+    path = {"uid": world.draft(by=owner).uid}
+
+    def lost() -> bool:
+        looks = (owner.send(operation, path=path) for operation in ("draftExists", "getDraft"))
+        return not any(usable(look).success for look in looks)
+
+    for account in accounts:
+        another = world.draft(by=account)
+        if lost():
+            return "draft-save-spares-others", "saveDraft"
+        account.delete_draft(another.uid)
+        if lost():
+            return "draft-delete-spares-others", "deleteDraft"
+    return "draft-delete-removes", "deleteDraft"
+
+
 def accepted_with_errors(saved: Exchange) -> bool:
     """Whether a save was answered with success and errors: whether such a draft is kept is not shown."""
     return usable(saved).success and not taken(saved)

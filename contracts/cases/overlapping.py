@@ -14,6 +14,7 @@ from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.draft_lives import DraftModel
 from contracts.cases.drafts import accepted_with_errors
 from contracts.cases.drawn_contents import DOCUMENTED, SCRIPT, Content
+from contracts.cases.list_pages import NOTHING_THERE
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
@@ -133,8 +134,8 @@ class OverlappingDrafts:
                 at_once(call, [self._owner[uid] for uid in uids])
 
     def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
-        """Claim of a draft that could not be deleted, as one can be alone, that another's deletion spared it."""
-        if not usable(sent).success:
+        """Claim of a draft that was not there to be deleted, as one is alone, that another's deletion spared it."""
+        if usable(sent).status in NOTHING_THERE:
             owner = self._owner[uid]
             alone = owner.delete_draft(self._world.draft(by=owner).uid)
             self._expect("draft-delete-removes", "deleteDraft").accepted(alone)

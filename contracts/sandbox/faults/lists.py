@@ -207,10 +207,12 @@ def _of_both(of: Rows, falling: str, malformed: str, lacking: Names, doubled: Na
 
 ROWS: Final = (
     *_of_both(_DRAFTS, "orderby-falling", "{}-malformed",
-        ("list-mydrafts-has-mine", "list-pages-cover", "list-skip", "list-top-and-skip", "list-plain-has-mine"),
+        ("list-mydrafts-has-mine", "list-pages-cover", "list-skip", "list-top-and-skip", "list-plain-has-mine",
+            "list-filter-meaning", "list-orderby-meaning"),
         ("list-pages-cover", "list-saved-twice", "list-top", "list-skip", "list-top-and-skip")),
     *_of_both(_FILES, "orderby", "malformed", ("attachment-list-pages-cover", "attachment-list-skip",
-        "attachment-create-listed", "attachment-several"),
+        "attachment-create-listed", "attachment-several", "attachment-list-filter-meaning",
+        "attachment-list-orderby-meaning"),
         ("attachment-list-pages-cover", "attachment-list-top", "attachment-list-skip")),
     *each(lambda name, clause, option, says, where: _DRAFTS(name, clause, _lost(option), says, where),
         ("long-filter-ignored", "filter-meaning", "filter", "a filter above 200 characters has no effect",

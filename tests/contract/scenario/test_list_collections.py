@@ -29,6 +29,12 @@ def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> N
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
+@contract("list-answers", requests=1, last=True, turns=True)
+def test_drafts_are_listed_to_the_end(world: World, expect: Expect) -> None:
+    """Listing drafts gives a list at the end of a run, however often it was asked for."""
+    lists.claim_answered(expect("list-answers"), world, drafts_of(world.author))
+
+
 @contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5, unrest=True)
 def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None:
     """The collection mydrafts holds a draft that the caller has just saved, and still when it was saved again."""
