@@ -282,6 +282,10 @@ class Life:
                 answer = self._send(actor, operation, path={"uid": uid})
                 if action == "delete" and there:
                     self._claim_deleted(owner, answer)
+                if action == "info" and there and answer.success:
+                    players.claim("draft-info-present", operation).meets(
+                        "metadata", self._model.exchanges[-1]
+                    )
                 if foreign and not answer.refusal:
                     self._renew(name, owner)  # what follows is not shown
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
@@ -490,7 +494,7 @@ def shortened(calls: Calls, contradicts: Callable[[Calls], bool]) -> Calls:
 
 #: Requests in a gate and in a night at most; and those that a try at a shorter sequence costs, about.
 _IN_A_GATE: Final = 110
-_IN_A_NIGHT: Final = 2200
+_IN_A_NIGHT: Final = 2100
 _EACH: Final = 9
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import gzip
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -256,11 +257,28 @@ def saved_beside_everything(
     return saved, document
 
 
+@dataclass
+class _Succession:
+    """What an account saves under one uid, one content after another.
+
+    Attributes:
+        taken: Documents that were taken, the latest one last.
+        size: Bytes that were sent.
+        left_out: Parts that were refused by themselves.
+    """
+
+    uid: str
+    by: Actor
+    taken: list[dict[str, Any]] = field(default_factory=list)
+    size: int = 0
+    left_out: set[str] = field(default_factory=set)
+
+
 class DrawnDrafts:
     """Saves drawn contents as drafts and claims that they come back.
 
     Args:
-        another: Saves the last of each succession, too; None for nobody.
+        another: Saves each behind the author, too; None for nobody.
         by: Saves them all, in place of the author.
         reads: How often each is read.
 
@@ -281,25 +299,18 @@ class DrawnDrafts:
         self._by, self._another, self._reads = by or world.author, another, reads
         self._claim = expect
         self.taken: dict[str, bool] = {}
-        # Of the succession under way: what was taken, bytes that were sent, and parts refused by themselves.
-        self._earlier: list[dict[str, Any]] = []
-        self._size = 0
-        self._left_out: set[str] = set()
 
     def claim_come_back(self, example: tuple[Content, ...]) -> None:
         """Claim that each content comes back after it was saved, and replaces the one before it."""
         if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
-        uid = self._world.fresh.uid()
-        self._size, self._left_out = 0, set()
-        self._earlier.clear()
-        before: dict[str, Any] = {}
+        accounts = filter(None, (self._by, self._another))
+        own, *others = [_Succession(self._world.fresh.uid(), account) for account in accounts]
         for content in example:
-            before = self._saved(uid, content, before, self._by)
-        if self._another is not None:
-            self._saved(self._world.fresh.uid(), example[-1], {}, self._another)
-        if before:
-            self._claim_removed(uid, before)
+            for succession in (own, *others):
+                self._save(succession, content)
+        if own.taken:
+            self._claim_removed(own.uid, own.taken[-1])
 
     def _claim_removed(self, uid: str, document: dict[str, Any]) -> None:
         """Claim that a draft, however large, is not given any more after its deletion."""
@@ -311,9 +322,10 @@ class DrawnDrafts:
             not kept, deleted, read, expected="nothing of the draft", seen="the draft as it was saved"
         )
 
-    def _saved(self, uid: str, content: Content, before: dict[str, Any], by: Actor) -> dict[str, Any]:
-        """Save a content whole, or else in the parts that are taken; returns what the draft holds now."""
-        waiting, saves = [[clause for clause in content.clauses if clause not in self._left_out]], 0
+    def _save(self, succession: _Succession, content: Content) -> None:
+        """Save a content whole, or else in the parts that are taken."""
+        uid, by, left_out = succession.uid, succession.by, succession.left_out
+        waiting, saves = [[clause for clause in content.clauses if clause not in left_out]], 0
         while waiting and saves < _MOST_SAVES:
             saves += 1
             clauses = waiting.pop(0)
@@ -322,23 +334,21 @@ class DrawnDrafts:
             record = self._world.samples.short_draft if content.short else self._world.samples.draft
             document = record(uid, **members)
             sent = self._world.save(uid, document, by=by)
-            self._size += len(str(document).encode())
+            succession.size += len(str(document).encode())
             if usable(sent).refusal or accepted_with_errors(sent):
-                if before:
-                    self._claim_refused_anew(sent, record, members, by)
+                if succession.taken:
+                    self._claim_refused_anew(sent, succession, partial(record, **members))
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
-                self._left_out |= {*clauses} if len(clauses) == 1 else set()
+                left_out |= {*clauses} if len(clauses) == 1 else set()
                 continue
             self.taken = dict.fromkeys(clauses, True) | self.taken
             for _ in range(self._reads):
-                self._judge(by.get_draft(uid), sent, parts, document, before)
-            before = document
-            self._earlier.append(document)
-        return before
+                self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
+            succession.taken.append(document)
 
     def _claim_refused_anew(
-        self, refused: Exchange, record: Callable[..., dict[str, Any]], members: dict[str, Any], by: Actor
+        self, refused: Exchange, succession: _Succession, record: Callable[..., dict[str, Any]]
     ) -> None:
         """Claim that a content which is refused for a draft that is there is refused for a new one, too.
 
@@ -346,14 +356,13 @@ class DrawnDrafts:
         has to be accepted as well.
         """
 
-        def saved(members: dict[str, Any]) -> Exchange:
+        def saved(**more: Any) -> Exchange:
             uid = self._world.fresh.uid()
-            return self._world.save(uid, record(uid, **members), by=by)
+            return self._world.save(uid, record(uid) | more, by=succession.by)
 
-        fits = taken(anew := saved(members)) and not accepted_with_errors(anew)
-        if fits and self._size > _ORDINARY:
-            larger = saved(members | {"firstName": _field("firstName", long_text(2 * self._size))})
-            fits = taken(larger) and not accepted_with_errors(larger)
+        fits = taken(anew := saved())
+        if fits and succession.size > _ORDINARY:
+            fits = taken(saved(firstName=_field("firstName", long_text(2 * succession.size))))
         self._claim(_UPDATES, "saveDraft").holds(
             not fits, anew, refused, expected="accepted, as for a new draft", seen=refused.answer.quote()
         )
@@ -364,7 +373,7 @@ class DrawnDrafts:
         sent: Exchange,
         parts: dict[str, dict[str, Any]],
         document: dict[str, Any],
-        before: dict[str, Any],
+        before: Sequence[dict[str, Any]],
     ) -> None:
         if before:
             self._claim_replaced(sent, read, document, before)
@@ -374,9 +383,9 @@ class DrawnDrafts:
             self._claim(clause, "getDraft").shows(read, members)
 
     def _claim_replaced(
-        self, sent: Exchange, read: Exchange, document: dict[str, Any], before: dict[str, Any]
+        self, sent: Exchange, read: Exchange, document: dict[str, Any], before: Sequence[dict[str, Any]]
     ) -> None:
-        others = [each for each in self._earlier if not readers.includes(document, readers.content_of(each))]
+        others = [each for each in before if not readers.includes(document, readers.content_of(each))]
         if others:
             # What no must keeps may be all that two contents differ in; an answer may show earlier ones beside this.
             kept = {name: value for name, value in document.items() if name not in {*_TEXTS[EXACT], _EXTRA}}
@@ -384,7 +393,7 @@ class DrawnDrafts:
             stale = not current and any(readers.holds_document(read.answer, each) for each in others)
             updates, expected = self._claim(_UPDATES, "getDraft"), "the later content"
             updates.holds(not stale, sent, read, expected=expected, seen="one from before")
-        gone = [name for name in before if name not in document]
+        gone = [name for name in before[-1] if name not in document]
         left = readers.left_over(read.answer, {"lastName": document["lastName"]}, gone)
         expected, seen = f"no {', '.join(gone)} any more", f"still there: {sorted(left)}"
         self._claim(_REPLACES, "getDraft").holds(not left, sent, read, expected=expected, seen=seen)

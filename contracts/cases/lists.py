@@ -56,6 +56,14 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     _look_until(True, world, lister, uid, first).claim(claim, there=True)
 
 
+def claim_stays_listed(claim: Claim, world: World, lister: Lister, uid: str, times: int) -> None:
+    """Claim that a list holds a draft, if need be a few seconds later, and each of many times from then on."""
+    claim_listed(claim, world, lister, uid)
+    world.settle()
+    for _ in range(times):
+        lister.search(uid).claim(claim, there=True)
+
+
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     """Claim that no page of a list holds a draft, if need be a few seconds later.
 

@@ -431,6 +431,10 @@ class World:
         """Whether an effect shows within a few seconds; looks again while it does not."""
         return effects.until(look, bool, self._session.settle_seconds)
 
+    def settle(self) -> None:
+        """Wait until effects of what was done before show."""
+        effects.until(lambda: False, bool, self._session.settle_seconds)
+
     def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
         """The latest of what is asked for, again for a few seconds until it is good."""
         return effects.until(ask, good, self._session.settle_seconds)

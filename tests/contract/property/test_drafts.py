@@ -8,8 +8,8 @@ from contracts.cases import Actor, Expect, Observer, Properties, World, contract
     *drawn_contents.CLAUSES,
     "draft-save-body",
     operations=["getDraft", "saveDraft"],
-    requests=24,
-    nightly=186,
+    requests=28,
+    nightly=220,
     unrest=True,
 )
 def test_any_content_that_was_saved_comes_back(
@@ -20,8 +20,8 @@ def test_any_content_that_was_saved_comes_back(
     properties.hold(
         drawn_contents.successions(),
         drafts.claim_come_back,
-        requests=20,
-        each=6,
+        requests=24,
+        each=8,
         first=[drawn_contents.EVERYTHING, *[drawn_contents.LARGEST] * (properties.share > 1)],
     )
     observe("draft-save-body", "saveDraft", {"taken": drafts.taken})

@@ -7,6 +7,7 @@ from contracts.cases import (
     Deal,
     Expect,
     Observer,
+    Properties,
     World,
     claim_each_refused,
     contract,
@@ -29,10 +30,13 @@ def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> N
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
-@contract("list-answers", requests=1, last=True, turns=True)
-def test_drafts_are_listed_to_the_end(world: World, expect: Expect) -> None:
-    """Listing drafts gives a list at the end of a run, however often it was asked for."""
+@contract("list-answers", "list-mydrafts-has-mine", requests=12, nightly=68, last=True, turns=True)
+def test_a_draft_is_listed_to_the_end(world: World, expect: Expect, properties: Properties) -> None:
+    """A draft is listed each time once it has settled, at the end of a run, when lists were asked for often."""
     lists.claim_answered(expect("list-answers"), world, drafts_of(world.author))
+    draft, mine = world.draft(), drafts_of(world.author, "mydrafts")
+    times = 8 * properties.share
+    lists.claim_stays_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid, times)
 
 
 @contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5, unrest=True)

@@ -62,7 +62,7 @@ def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, exp
     lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
 
 
-@contract("list-pages-cover", requests=18)
+@contract("list-pages-cover", requests=18, turns=True)
 def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Nor do pages of a list of twenty drafts, which has further pages behind ten and more items."""
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))
