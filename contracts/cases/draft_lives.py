@@ -494,7 +494,7 @@ def shortened(calls: Calls, contradicts: Callable[[Calls], bool]) -> Calls:
 
 #: Requests in a gate and in a night at most; and those that a try at a shorter sequence costs, about.
 _IN_A_GATE: Final = 110
-_IN_A_NIGHT: Final = 2100
+_IN_A_NIGHT: Final = 2050
 _EACH: Final = 9
 
 

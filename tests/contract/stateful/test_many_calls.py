@@ -31,7 +31,7 @@ def players(world: World, another: Actor | None, expect: Expect, attempt: Attemp
 
 
 @contract(
-    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2150, turns=True, unrest=True
+    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2100, turns=True, unrest=True
 )
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
