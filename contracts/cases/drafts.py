@@ -25,6 +25,8 @@ from contracts.session.actor import DEFAULT, Actor
 from contracts.session.session import Session
 from contracts.settings.target import DOCUMENT_REALMS
 
+#: So many saves of a draft any service takes: how many versions it may have is not shown.
+MOST_VERSIONS = 12
 #: Refused uids that are asked for one by one.
 _LOOKED_AT = 2
 
@@ -210,11 +212,10 @@ def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> 
     Args:
         accounts: Those that may have caused it, by saving a draft of theirs or by deleting one.
     """
-    path = {"uid": world.draft(by=owner).uid}
+    uid = world.draft(by=owner).uid
 
     def lost() -> bool:
-        looks = (owner.send(operation, path=path) for operation in ("draftExists", "getDraft"))
-        return not any(usable(look).success for look in looks)
+        return not (usable(owner.draft_exists(uid)).success or usable(owner.get_draft(uid)).success)
 
     for account in accounts:
         another = world.draft(by=account)

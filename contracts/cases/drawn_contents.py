@@ -20,7 +20,7 @@ from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, attach, found, upload
 from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
-from contracts.cases.drafts import accepted_with_errors
+from contracts.cases.drafts import MOST_VERSIONS, accepted_with_errors
 from contracts.cases.properties import Properties
 from contracts.cases.sample_records import LOCALISED_FIELDS
 from contracts.cases.shared_documents import document_for_uploads
@@ -336,7 +336,7 @@ class DrawnDrafts:
             sent = self._world.save(uid, document, by=by)
             succession.size += len(str(document).encode())
             if usable(sent).refusal or accepted_with_errors(sent):
-                if succession.taken:
+                if 0 < len(succession.taken) <= MOST_VERSIONS:
                     self._claim_refused_anew(sent, succession, partial(record, **members))
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
@@ -348,12 +348,12 @@ class DrawnDrafts:
             succession.taken.append(document)
 
     def _claim_refused_anew(
-        self, refused: Exchange, succession: _Succession, record: Callable[..., dict[str, Any]]
+        self, refused: Exchange, succession: _Succession, record: Callable[[str], dict[str, Any]]
     ) -> None:
         """Claim that a content which is refused for a draft that is there is refused for a new one, too.
 
         How much a draft and its versions may hold is not shown: behind much, one that is larger than all that was sent
-        has to be accepted as well.
+        has to be accepted as well, and the content refused even then, for what an account may hold is not shown either.
         """
 
         def saved(**more: Any) -> Exchange:
@@ -362,7 +362,9 @@ class DrawnDrafts:
 
         fits = taken(anew := saved())
         if fits and succession.size > _ORDINARY:
-            fits = taken(saved(firstName=_field("firstName", long_text(2 * succession.size))))
+            larger = saved(firstName=_field("firstName", long_text(2 * succession.size)))
+            refused = self._world.save(succession.uid, record(succession.uid), by=succession.by)
+            fits = taken(larger) and not taken(refused)
         self._claim(_UPDATES, "saveDraft").holds(
             not fits, anew, refused, expected="accepted, as for a new draft", seen=refused.answer.quote()
         )

@@ -13,7 +13,7 @@ from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contact_requests import claim_accepted
 from contracts.cases.draft_lives import DraftModel
 from contracts.cases.drafts import accepted_with_errors
-from contracts.cases.drawn_contents import DOCUMENTED, SCRIPT, Content
+from contracts.cases.drawn_contents import DOCUMENTED, Content
 from contracts.cases.list_pages import NOTHING_THERE
 from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
@@ -29,7 +29,6 @@ CLAUSES: Final = (
     "draft-save-creates",
     "draft-save-updates",
     DOCUMENTED,
-    SCRIPT,
     "draft-info-present",
     "draft-exists-present",
     "draft-delete-removes",
@@ -109,9 +108,8 @@ class OverlappingDrafts:
         self._refuse_together(everyone[:2])
 
     def claim_contents_kept(self, content: Content) -> None:
-        """Claim that the texts of a content, which need not be taken, come back when they are read together."""
-        parts, samples = content.only((DOCUMENTED, SCRIPT)), self._world.samples
-        members = {name: value for part in parts.values() for name, value in part.items()}
+        """Claim that the plain texts of a content, which need not be taken, come back when they are read together."""
+        members, samples = content.only((DOCUMENTED,))[DOCUMENTED], self._world.samples
         owner = dict(zip((self._world.uid(), self._world.uid()), self._owner.values(), strict=False))
 
         def save(uid: str) -> Exchange:
@@ -120,8 +118,7 @@ class OverlappingDrafts:
         sent = zip(owner, at_once(save, list(owner)), strict=True) if samples.drafts_are_contacts else ()
         there = [uid for uid, saved in sent if taken(saved) and not accepted_with_errors(saved)]
         for read in at_once(lambda uid: owner[uid].get_draft(uid), there) if there else ():
-            for clause, part in parts.items():
-                self._expect(clause, "getDraft").shows(read, part)
+            self._expect(DOCUMENTED, "getDraft").shows(read, members)
 
     def _refuse_together(self, uids: Sequence[str]) -> None:
         """Have each call refused while another one is, for a uid that is too short."""

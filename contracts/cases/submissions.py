@@ -84,7 +84,7 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
     accepted = claim_accepted_for_each(
         sent,
         (claims("workflow-batch-characters", CREATE), partial(shorter, **by_query)),
-        *by_query_alone(world, claims("realm-query", CREATE), shorter),
+        *by_query_alone(world, claims("realm-query", CREATE), partial(shorter, query=())),
         (claims("workflow-batch-longest", CREATE), None),
     )
     return (wide if taken(sent) else plain), accepted
