@@ -104,7 +104,7 @@ def _given(world: World, uid: str, name: str, content: bytes, created: Exchange)
 def claim_listed(
     claim: Claim, world: World, sought: Attachment | None, again: int = 0, *, uid: str = ""
 ) -> None:
-    """Claim that a document lists an attachment, if need be a few seconds later, and so often again.
+    """Claim that a document lists an attachment, if need be a few seconds later, and so often again once it settled.
 
     An answer that is no list is the contradiction itself.
 
@@ -130,6 +130,8 @@ def claim_listed(
         claim.accepted(first.exchange)
         claim.meets("list", first.exchange)
     looks = [[first] if held([first]) else world.until(lambda: list(pages()), held)]
+    if again:
+        world.settle()
     for look in chain(looks, (list(pages()) for _ in range(again))):
         exchanges = [page.exchange for page in look]
         claim.holds(held(look), *exchanges, expected=f"{name} in the list", seen=look[-1].seen)

@@ -209,6 +209,8 @@ def need_removal(world: World, draft: Draft | None = None) -> bool:
 def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> tuple[str, str]:
     """The clause and operation that speak against the loss of a draft before its own deletion, tried on a fresh one.
 
+    It may take a request that is refused just before.
+
     Args:
         accounts: Those that may have caused it, by saving a draft of theirs or by deleting one.
     """
@@ -218,6 +220,7 @@ def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> 
         return not (usable(owner.draft_exists(uid)).success or usable(owner.get_draft(uid)).success)
 
     for account in accounts:
+        account.get_draft(never_used())
         another = world.draft(by=account)
         if lost():
             return "draft-save-spares-others", "saveDraft"

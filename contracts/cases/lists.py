@@ -57,11 +57,18 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
 
 
 def claim_stays_listed(claim: Claim, world: World, lister: Lister, uid: str, times: int) -> None:
-    """Claim that a list holds a draft, if need be a few seconds later, and each of many times from then on."""
+    """Claim that a list holds a draft, if need be a few seconds later, and each of many times once it settled.
+
+    How much a list gives at once is not shown: one that is as long as any of them may go on.
+    """
     claim_listed(claim, world, lister, uid)
     world.settle()
-    for _ in range(times):
-        lister.search(uid).claim(claim, there=True)
+    pages = [lister.page() for _ in range(times)]
+    most = max(page.size for page in pages)
+    for page in pages:
+        there = page.names(uid)
+        if there or page.size < most:
+            claim.holds(there, page.exchange, expected=f"the draft {uid} in the list", seen=page.seen)
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
