@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any, Final
 
 from contracts.cases import contents
@@ -130,9 +129,10 @@ def claim_listed(
         claim.accepted(first.exchange)
         claim.meets("list", first.exchange)
     looks = [[first] if held([first]) else world.until(lambda: list(pages()), held)]
-    if again:
-        world.settle()
-    for look in chain(looks, (list(pages()) for _ in range(again))):
+    looks += world.settled(
+        lambda: [list(pages()) for _ in range(again)], lambda seen: all(held(look) for look in seen)
+    )
+    for look in looks:
         exchanges = [page.exchange for page in look]
         claim.holds(held(look), *exchanges, expected=f"{name} in the list", seen=look[-1].seen)
 

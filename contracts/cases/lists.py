@@ -61,14 +61,15 @@ def claim_stays_listed(claim: Claim, world: World, lister: Lister, uid: str, tim
 
     How much a list gives at once is not shown: one that is as long as any of them may go on.
     """
+
+    def looks() -> list[Page]:
+        pages = [lister.page() for _ in range(times)]
+        most = max(page.size for page in pages)
+        return [page for page in pages if page.names(uid) or page.size < most]
+
     claim_listed(claim, world, lister, uid)
-    world.settle()
-    pages = [lister.page() for _ in range(times)]
-    most = max(page.size for page in pages)
-    for page in pages:
-        there = page.names(uid)
-        if there or page.size < most:
-            claim.holds(there, page.exchange, expected=f"the draft {uid} in the list", seen=page.seen)
+    for page in world.settled(looks, lambda seen: all(page.names(uid) for page in seen)):
+        claim.holds(page.names(uid), page.exchange, expected=f"the draft {uid} in the list", seen=page.seen)
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:

@@ -431,9 +431,12 @@ class World:
         """Whether an effect shows within a few seconds; looks again while it does not."""
         return effects.until(look, bool, self._session.settle_seconds)
 
-    def settle(self) -> None:
-        """Wait until effects of what was done before show."""
-        effects.until(lambda: False, bool, self._session.settle_seconds)
+    def settled(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
+        """What is asked for; where it is not good, what it is once effects have had their few seconds to show."""
+        if not good(first := ask()):
+            effects.until(lambda: False, bool, self._session.settle_seconds)
+            return ask()
+        return first
 
     def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
         """The latest of what is asked for, again for a few seconds until it is good."""
