@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from contracts.cases.drafts import MOST_VERSIONS, accepted_with_errors, at_fault_for_loss
+from contracts.cases.drafts import accepted_with_errors, at_fault_for_loss
 from contracts.cases.list_pages import NOTHING_THERE, drafts_of
 from contracts.cases.properties import Properties
 from contracts.cases.sample_records import Samples
@@ -159,6 +159,8 @@ class Players:
 _MINE: Final = ("list-mydrafts-has-mine", "listDrafts")
 #: What a draft that was saved is, and is not where an answer refuses it.
 _PRESENCE: Final = ("draft-get-content", "draft-exists-present")
+#: So many saves of a draft any service takes: how many versions it may have is not shown.
+_MOST_VERSIONS: Final = 12
 #: A sequence that could not be shortened is described by its last steps, and shown by its last exchanges.
 _MOST_DESCRIBED: Final = 14
 _MOST_EXCHANGES: Final = 12
@@ -315,7 +317,7 @@ class Life:
             self._renew(name, document.owner)
         elif not foreign:
             clause = "draft-save-updates" if before else "draft-save-creates"
-            if answer.refusal and self._done.count(("save", name)) > MOST_VERSIONS:
+            if answer.refusal and self._done.count(("save", name)) > _MOST_VERSIONS:
                 again = self._send(actor, "saveDraft", path={"uid": uid}, query=query, json=record)
                 if again.refusal:
                     self._renew(name, actor)

@@ -25,8 +25,6 @@ from contracts.session.actor import DEFAULT, Actor
 from contracts.session.session import Session
 from contracts.settings.target import DOCUMENT_REALMS
 
-#: So many saves of a draft any service takes: how many versions it may have is not shown.
-MOST_VERSIONS = 12
 #: Refused uids that are asked for one by one.
 _LOOKED_AT = 2
 
@@ -176,16 +174,12 @@ def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: 
     claim.holds(not left, read, expected="nothing of the first save", seen=seen)
 
 
-def is_there(world: World, uid: str) -> bool:
-    """Whether a draft is there by any reading: one reading that is broken is a finding of its own."""
-    path = {"uid": uid}
-    return (
-        usable(world.author.send("draftExists", path=path)).success
-        or usable(world.author.send("getDraft", path=path)).success
-    )
+def is_there(account: Actor, uid: str) -> bool:
+    """Whether an account's draft is there by any reading: one reading that is broken is a finding of its own."""
+    return usable(account.draft_exists(uid)).success or usable(account.get_draft(uid)).success
 
 
-def claim_stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: Exchange) -> None:
+def claim_stored(claim: Claim, account: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
     """Claim that a draft whose first save was accepted is there by some reading; another save says nothing.
 
     Args:
@@ -193,7 +187,7 @@ def claim_stored(claim: Claim, world: World, uid: str, saved: Exchange, *reads: 
         reads: Looks at the draft that were made already. Only where none of them found it is it looked for again.
     """
     if taken(saved):
-        there = any(usable(read).success for read in reads) or is_there(world, uid)
+        there = any(usable(read).success for read in reads) or is_there(account, uid)
         claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
 
 
@@ -216,16 +210,13 @@ def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> 
     """
     uid = world.draft(by=owner).uid
 
-    def lost() -> bool:
-        return not (usable(owner.draft_exists(uid)).success or usable(owner.get_draft(uid)).success)
-
     for account in accounts:
         account.get_draft(never_used())
         another = world.draft(by=account)
-        if lost():
+        if not is_there(owner, uid):
             return "draft-save-spares-others", "saveDraft"
         account.delete_draft(another.uid)
-        if lost():
+        if not is_there(owner, uid):
             return "draft-delete-spares-others", "deleteDraft"
     return "draft-delete-removes", "deleteDraft"
 

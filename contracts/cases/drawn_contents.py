@@ -20,7 +20,7 @@ from contracts.cases import contents
 from contracts.cases.attachment_ids import Attachment, attach, found, upload
 from contracts.cases.attachments import claim_same_bytes
 from contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
-from contracts.cases.drafts import MOST_VERSIONS, accepted_with_errors
+from contracts.cases.drafts import accepted_with_errors, claim_kept_if_accepted, claim_stored
 from contracts.cases.properties import Properties
 from contracts.cases.sample_records import LOCALISED_FIELDS
 from contracts.cases.shared_documents import document_for_uploads
@@ -53,8 +53,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 _EXTRA: Final = "additional"
 #: Saves of one content, after which a refusal is not looked into any further.
 _MOST_SAVES: Final = 6
-#: Bytes that a draft and its versions hold without being large.
-_ORDINARY: Final = 20_000
+#: Characters that are more than a short draft.
+_MORE: Final = 5_000
 
 #: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
 _NUMBERS: Final = (
@@ -252,9 +252,20 @@ def saved_beside_everything(
     document, schema = world.samples.document(uid), world.samples.workflow_schema
     everything = {name: value for _, members in content.parts for name, value in members}
     saved = world.save(uid, document | {_EXTRA: everything}, schema=schema, by=by)
-    if not taken(saved) or accepted_with_errors(saved):
+    if not taken(saved):
         saved = world.save(uid, document, schema=schema, by=by)
     return saved, document
+
+
+def claim_kept_beside_everything(
+    expect: Expect, world: World, content: Content, by: Actor | None = None
+) -> str:
+    """Claim that a document of the workflow's schema that was taken is there whole; what became of it."""
+    uid, account = world.fresh.uid(), by or world.author
+    saved, document = saved_beside_everything(world, uid, content, account)
+    read = account.get_draft(uid)
+    claim_stored(expect("draft-save-creates"), account, uid, saved, read)
+    return claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
 
 
 @dataclass
@@ -263,14 +274,12 @@ class _Succession:
 
     Attributes:
         taken: Documents that were taken, the latest one last.
-        size: Bytes that were sent.
         left_out: Parts that were refused by themselves.
     """
 
     uid: str
     by: Actor
     taken: list[dict[str, Any]] = field(default_factory=list)
-    size: int = 0
     left_out: set[str] = field(default_factory=set)
 
 
@@ -334,10 +343,9 @@ class DrawnDrafts:
             record = self._world.samples.short_draft if content.short else self._world.samples.draft
             document = record(uid, **members)
             sent = self._world.save(uid, document, by=by)
-            succession.size += len(str(document).encode())
             if usable(sent).refusal or accepted_with_errors(sent):
-                if 0 < len(succession.taken) <= MOST_VERSIONS:
-                    self._claim_refused_anew(sent, succession, partial(record, **members))
+                if succession.taken and usable(sent).refusal:
+                    self._claim_taken_by_update(by, partial(record, **members))
                 waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
                 self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
                 left_out |= {*clauses} if len(clauses) == 1 else set()
@@ -347,27 +355,23 @@ class DrawnDrafts:
                 self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
             succession.taken.append(document)
 
-    def _claim_refused_anew(
-        self, refused: Exchange, succession: _Succession, record: Callable[[str], dict[str, Any]]
-    ) -> None:
-        """Claim that a content which is refused for a draft that is there is refused for a new one, too.
+    def _claim_taken_by_update(self, by: Actor, record: Callable[..., dict[str, Any]]) -> None:
+        """Claim that a content which was refused for a draft is taken by another one's first update, if by a new one.
 
-        How much a draft and its versions may hold is not shown: behind much, one that is larger than all that was sent
-        has to be accepted as well, and the content refused even then, for what an account may hold is not shown either.
+        How much a draft and its versions may hold, and how many there may be, is not shown: the new one holds somewhat
+        more, and the other one little before.
         """
-
-        def saved(**more: Any) -> Exchange:
-            uid = self._world.fresh.uid()
-            return self._world.save(uid, record(uid) | more, by=succession.by)
-
-        fits = taken(anew := saved())
-        if fits and succession.size > _ORDINARY:
-            larger = saved(firstName=_field("firstName", long_text(2 * succession.size)))
-            refused = self._world.save(succession.uid, record(succession.uid), by=succession.by)
-            fits = taken(larger) and not taken(refused)
-        self._claim(_UPDATES, "saveDraft").holds(
-            not fits, anew, refused, expected="accepted, as for a new draft", seen=refused.answer.quote()
-        )
+        uid, new = self._world.fresh.uid(), self._world.fresh.uid()
+        larger = record(new) | {"relevantInformation": {"en": long_text(_MORE)}}
+        anew = self._world.save(new, larger, by=by)
+        small = self._world.save(uid, self._world.samples.short_draft(uid), by=by)
+        if taken(anew) and taken(small):
+            update = self._world.save(uid, record(uid), by=by)
+            refused, seen = usable(update).refusal, update.answer.quote()
+            expected = "accepted, as for a new draft"
+            self._claim(_UPDATES, "saveDraft").holds(
+                not refused, anew, small, update, expected=expected, seen=seen
+            )
 
     def _judge(
         self,

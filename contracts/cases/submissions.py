@@ -84,7 +84,7 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
     accepted = claim_accepted_for_each(
         sent,
         (claims("workflow-batch-characters", CREATE), partial(shorter, **by_query)),
-        *by_query_alone(world, claims("realm-query", CREATE), partial(shorter, query=())),
+        *by_query_alone(world, claims("workflow-create-accepted", CREATE), partial(shorter, query=())),
         (claims("workflow-batch-longest", CREATE), None),
     )
     return (wide if taken(sent) else plain), accepted
@@ -93,7 +93,10 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
 def by_query_alone(
     world: World, claim: Claim, by_header: Callable[[], Exchange]
 ) -> Iterator[tuple[Claim, Callable[[], Exchange]]]:
-    """The reason to accept a submission that its query names the realm, with one that does not; where it is read."""
+    """A reason to accept a submission whose query names the realm: that one is accepted whose header does.
+
+    None where the query is not read, which is a clause of its own.
+    """
     if world.in_query():
         yield claim, by_header
 

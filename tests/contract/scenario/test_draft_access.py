@@ -52,7 +52,7 @@ def test_deleting_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     draft = world.draft()
     gone = anonymous.delete_draft(draft.uid)
     expect("draft-delete-needs-token").refused(gone)
-    there = drafts.is_there(world, draft.uid)
+    there = drafts.is_there(world.author, draft.uid)
     expect("draft-delete-needs-token").holds(
         there, gone, expected="the draft stays", seen="no draft any more"
     )

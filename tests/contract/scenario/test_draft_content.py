@@ -24,7 +24,7 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
     uid, text = world.uid(), {"en": drawn_contents.long_text(1_200_000)}
     saved = world.save(uid, world.samples.draft(uid, relevantInformation=text))
     read = world.author.get_draft(uid)
-    drafts.claim_stored(expect("draft-save-creates"), world, uid, saved, read)
+    drafts.claim_stored(expect("draft-save-creates"), world.author, uid, saved, read)
     told = world.samples.members_of_draft(relevantInformation=text)
     taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, told)
     observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
@@ -35,13 +35,11 @@ def test_a_document_of_another_schema_is_kept_whole(
     world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties
 ) -> None:
     """A document of the realm's workflow schema that an account could save comes back whole, whatever is beside it."""
-    for account in filter(None, (another, world.author)):
-        uid, content = world.uid(), drawn_contents.largest(properties)
-        saved, document = drawn_contents.saved_beside_everything(world, uid, content, account)
-        read = account.get_draft(uid)
-        taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
-    drafts.claim_stored(expect("draft-save-creates"), world, uid, saved, read)
+    content = drawn_contents.largest(properties)
+    taken = drawn_contents.claim_kept_beside_everything(expect, world, content)
     observe("draft-save-body", "saveDraft", {"another schema": taken})
+    for account in filter(None, [another]):
+        drawn_contents.claim_kept_beside_everything(expect, world, content, account)
 
 
 @contract("draft-save-incomplete", profile="nightly", requests=9)

@@ -23,7 +23,7 @@ def test_a_draft_can_be_saved(world: World, expect: Expect, observe: Observer) -
     uid = world.uid()
     saved = world.save(uid, world.samples.draft(uid))
     contact_requests.claim_accepted(expect("draft-save-creates"), saved, world.samples)
-    there = drafts.is_there(world, uid)
+    there = drafts.is_there(world.author, uid)
     expect("draft-save-creates").holds(there, saved, expected="the saved draft is there", seen="no draft")
     observe("draft-save-answer", "saveDraft", shape(saved))
 

@@ -41,7 +41,6 @@ from contracts.cases import (
     "workflow-distinct-identifiers",
     "workflow-identifier-origin",
     "workflow-answer",
-    "realm-query",
     operations=[CREATE],
     requests=5,
     records=3,
@@ -154,7 +153,6 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     "workflow-identifier-kept",
     "errors-absent-on-success",
     "workflow-answer",
-    "realm-query",
     operations=[UPDATE],
     requests=6,
     last=True,
@@ -173,7 +171,9 @@ def test_a_record_is_updated(
     sent = comparison.claim_accepted_for_each(
         submit(submission, **by_query),
         (expect("workflow-batch-longest", UPDATE), partial(submit, **by_query)),
-        *submissions.by_query_alone(world, expect("realm-query", UPDATE), partial(submit, query=())),
+        *submissions.by_query_alone(
+            world, expect("workflow-update-accepted", UPDATE), partial(submit, query=())
+        ),
         (expect("workflow-update-accepted"), None),
     )
     expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)

@@ -65,7 +65,7 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
     "workflow-batch-characters",
     "workflow-identifier-case-sensitive",
     "workflow-identifier-kept",
-    "realm-query",
+    "workflow-create-with-identifier-accepted",
     operations=[CREATE_NAMED],
     requests=3,
     records=1,
@@ -83,7 +83,9 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     accepted = comparison.claim_accepted_for_each(
         submit(submission, **by_query),
         (expect("workflow-batch-characters", CREATE_NAMED), partial(submit, **by_query)),
-        *submissions.by_query_alone(world, expect("realm-query", CREATE_NAMED), partial(submit, query=())),
+        *submissions.by_query_alone(
+            world, expect("workflow-create-with-identifier-accepted", CREATE_NAMED), partial(submit, query=())
+        ),
         (expect("workflow-identifier-edges"), None),
     )
     expect("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
