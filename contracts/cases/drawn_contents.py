@@ -229,7 +229,7 @@ def many(number: int) -> tuple[Content, ...]:
 #: Twice not large; beyond 128 KiB, where services change how they keep a draft; and beyond what they take in one piece,
 #: for a night.
 EVERYTHING: Final = (*many(2), _everything(135_000, short=False))
-LARGEST: Final = (_everything(2**21, short=False),)
+LARGEST: Final = (*many(1), _everything(2**21, short=False))
 
 
 def largest(properties: Properties) -> Content:
