@@ -12,7 +12,7 @@ from msgspec import structs
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN
+from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN, ONE
 from contracts.sandbox.faults.effects import BROKEN
 from contracts.sandbox.faults.fault import Rows, each
 from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
@@ -23,6 +23,7 @@ _KNOWN: Final = f"({'|'.join(realm.name for realm in REALMS)})$"
 #: The query alone names a realm, and one that there is not.
 _IN_QUERY, _UNKNOWN_IN_QUERY = f"-realm~. Realm~^{_KNOWN}", f"-realm~. Realm~^(?!{_KNOWN})."
 _THUMBNAIL: Final = "getAttachmentThumbnail"
+_LIST: Final = "listAttachments"
 #: A body is nested more than 200 levels deep, or is there and is no well-formed JSON.
 _DEEP: Final = r"body~([\[{][^\[{]*){201}"
 _MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
@@ -130,10 +131,12 @@ ROWS: Final = (
     _ANY("hangs-on-deep-draft", "answers-in-time", do.stall,
         "saveDraft never answers a body nested more than 200 levels deep", _DEEP, at="saveDraft"),
     # What is done and answered otherwise, and bodies that are no JSON, or are taken though they are none.
-    *each(lambda status:
+    *each(lambda status, operations, ways:
         _ANY(f"*-told-as-{status}", ACCEPTANCE, do.refuse(status), f"* is done and answered with the status {status}",
-            ways=OFTEN),
-        400, 404, 409,
+            at=operations, ways=ways),
+        (400, (), OFTEN), (409, (), OFTEN),
+        (404, tuple(name for name in ACCEPTANCE if name != _LIST), OFTEN),
+        (404, _LIST, OFTEN - {ONE}),  # so a service may tell that nothing is attached, and one list may be late
     ),
     _SERVER("*-told-as-500", "", do.refuse(500), "* is done and answered with the status 500", at=(*ACCEPTANCE,),
         ways=OFTEN),

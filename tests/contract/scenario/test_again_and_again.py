@@ -3,6 +3,7 @@
 Drafts and their collection are asked for so often in `stateful/`.
 """
 
+from functools import partial
 from itertools import cycle, islice
 
 from contracts.cases import (
@@ -14,6 +15,7 @@ from contracts.cases import (
     attach,
     attachments,
     attachments_of,
+    claim_answered_in_time,
     contents,
     contract,
     drafts,
@@ -36,6 +38,7 @@ REFUSING = (
     "getAttachment",
     "getAttachmentThumbnail",
 )
+ANSWERED = ("answers-in-time", "no-server-error")
 LOOKS = {
     "attachmentExists": "attachment-exists-present",
     "getAttachmentThumbnail": "attachment-thumbnail-image",
@@ -58,6 +61,19 @@ def test_a_spoilt_identifier_is_refused_every_time(
     misses = identifiers.NearMisses(operation, world, ordinary, expect)
     for account in islice(cycle((world.author, another)), TIMES):
         misses.claim_refused(identifiers.ONE_SIGN, account)
+
+
+@contract(
+    *ANSWERED, operations=["deleteDraft", "listAttachments"], profile="nightly", requests=TIMES, turns=True
+)
+def test_what_is_not_there_is_answered_every_time(
+    world: World, another: Actor | None, expect: Expect, operation: str
+) -> None:
+    """To ask for a draft that is not there is no server error however often two accounts do so."""
+    uid, accounts = world.uid(), filter(None, (world.author, another))
+    asked = (each.send(operation, path={"uid": uid}) for each in islice(cycle(accounts), TIMES))
+    plain = partial(world.author.send, operation, path={"uid": uid})
+    claim_answered_in_time(expect("answers-in-time", operation), asked, plain)
 
 
 @contract(
