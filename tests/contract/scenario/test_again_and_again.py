@@ -166,7 +166,8 @@ def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> 
         lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more[:number], size=size)
 
 
-@contract("list-pages-cover", "attachment-list-pages-cover", profile="nightly", requests=310, turns=True)
+@contract("list-pages-cover", "attachment-list-pages-cover")
+@contract(profile="nightly", requests=310, turns=True, unrest=True)
 def test_pages_cover_a_list_every_time(world: World, expect: Expect) -> None:
     """Pages of either list neither repeat nor lose an item however often they are taken."""
     times = TIMES // 2  # two later pages each time, at least
