@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
-from random import Random
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -33,10 +32,9 @@ TOO_SHORT: Final = UID_SHORTEST - 1
 _NO_REALM: Final = "rc-no-such-realm"
 #: Families of operations that may be refused to another account just before; what the others accept stays for good.
 _DISTURBED: Final = ("draft", "attachment")
-#: Of the requests that a case sends more often than that, so many come behind a refused one: where all do, a service
-#: that goes wrong every other time goes wrong at the same of the two each time.
-_ALWAYS: Final = 3
-_OFTEN: Final = 0.75
+#: Each time that a case sends a request so often again it comes behind two refused ones: a service that goes wrong
+#: every other time would go wrong at the same of the two each time.
+_TWICE_EVERY: Final = 16
 
 
 #: An argument that was not given, where None has a meaning of its own.
@@ -76,8 +74,7 @@ class Actor(OperationCalls):
     """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
 
     `exchanges` gathers those of the case. `judge` is called with each one of the role's own token and realm, and may
-    raise what keeps a case from going on. `before` says which account is refused the same just before, mostly;
-    empty for none.
+    raise what keeps a case from going on. `before` says which account is refused the same just before; empty for none.
     """
 
     session: Session
@@ -93,7 +90,6 @@ class Actor(OperationCalls):
 
     def __post_init__(self) -> None:
         self._sent = Counter[tuple[str, str]]()
-        self._chance = Random(f"{self.case} {self.attempt}")  # noqa: S311 - nothing secret hangs on it
 
     @property
     def settle_seconds(self) -> float:
@@ -176,17 +172,14 @@ class Actor(OperationCalls):
             advisory=self.advisory,
             gathered=self.exchanges,
         )
-        if own and not request.altered and self.before and self._comes_behind(request):
-            self._refuse_first(request, self.before, path or {}, pairs)
+        if own and not request.altered and self.before:
+            self._sent[request.method, request.url] += 1
+            for _ in range(1 if self._sent[request.method, request.url] % _TWICE_EVERY else 2):
+                self._refuse_first(request, self.before, path or {}, pairs)
         exchange = self.session.send(request)
         if own and self.judge is not None and not request.altered and not request.once:
             self.judge(exchange)
         return exchange
-
-    def _comes_behind(self, request: Request) -> bool:
-        """Whether a request comes behind a refused one, where the case is disturbed."""
-        self._sent[key := (request.method, request.url)] += 1
-        return self._sent[key] <= _ALWAYS or self._chance.random() < _OFTEN
 
     def _refuse_first(
         self, request: Request, role: str, path: Mapping[str, str], query: list[tuple[str, str]]

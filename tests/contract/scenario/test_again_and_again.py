@@ -45,7 +45,7 @@ LOOKS = {
 }
 
 
-@contract(*LOOKS.values(), operations=LOOKS, profile="nightly", requests=TIMES, unrest=True)
+@contract(*LOOKS.values(), operations=LOOKS, profile="nightly", requests=2 * TIMES, turns=True, unrest=True)
 def test_an_attachment_is_found_every_time(world: World, expect: Expect, operation: str) -> None:
     """A picture that is there is found and previewed however often it is asked for."""
     picture = attach(world.author, world.document(), "red.png", contents.RED)
@@ -166,10 +166,16 @@ def test_pages_of_a_long_list_hold_every_draft(world: World, expect: Expect) -> 
         lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more[:number], size=size)
 
 
-@contract("list-pages-cover", "attachment-list-pages-cover")
-@contract(profile="nightly", requests=310, turns=True, unrest=True)
+@contract(
+    "list-pages-cover",
+    "attachment-list-pages-cover",
+    profile="nightly",
+    requests=420,
+    turns=True,
+    unrest=True,
+)
 def test_pages_cover_a_list_every_time(world: World, expect: Expect) -> None:
     """Pages of either list neither repeat nor lose an item however often they are taken."""
-    times = TIMES // 2  # two later pages each time, at least
+    times = TIMES // 4  # two later pages each time, at least, and as many refused ones before them
     lists.claim_pages_cover(expect("list-pages-cover"), known_drafts(world), 2, again=times)
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), known_files(world), 2, again=times)
