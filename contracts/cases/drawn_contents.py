@@ -359,7 +359,7 @@ class DrawnDrafts:
         """Claim that a content which was refused for a draft is taken by another one's first update, if by a new one.
 
         How much a draft and its versions may hold, and how many there may be, is not shown: the new one holds somewhat
-        more, and the other one little before.
+        more, and the other one little before. Nor is what else a service refuses: the same is taken behind it.
         """
         uid, new = self._world.fresh.uid(), self._world.fresh.uid()
         larger = record(new) | {"relevantInformation": {"en": long_text(_MORE)}}
@@ -367,7 +367,8 @@ class DrawnDrafts:
         small = self._world.save(uid, self._world.samples.short_draft(uid), by=by)
         if taken(anew) and taken(small):
             update = self._world.save(uid, record(uid), by=by)
-            refused, seen = usable(update).refusal, update.answer.quote()
+            last, seen = self._world.fresh.uid(), update.answer.quote()
+            refused = usable(update).refusal and taken(self._world.save(last, record(last), by=by))
             expected = "accepted, as for a new draft"
             self._claim(_UPDATES, "saveDraft").holds(
                 not refused, anew, small, update, expected=expected, seen=seen

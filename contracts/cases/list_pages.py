@@ -28,7 +28,7 @@ Record = dict[str, Any]
 #: How deep in a record a field is looked for; OData writes its path with slashes.
 _DEEPEST_FIELD = 3
 #: Pages of a list that are read to find one record.
-_MOST_PAGES = 20
+MOST_PAGES = 20
 #: The share of a page that the next one repeats where a list may change meanwhile.
 _OVERLAP = 4
 #: Statuses by which a service tells that a list holds nothing.
@@ -216,6 +216,11 @@ class Lister:
             pages.append(page.given())
             if page.names(uid):
                 return Search(uid, pages)
+        if self.field is None and len(pages) > 1 and pages[1].size > 0:
+            # The order of a list without options is not shown, and need not be that in which it is paged.
+            start = self.read(skip=0)
+            if start.names(uid):
+                return Search(uid, [*pages, start])
         if pages[-1].size > 0:
             if self.field is None:
                 cause = "the list cannot be read to its end, so that absence cannot be told"
@@ -234,7 +239,7 @@ class Lister:
         """
         page, at = first or self.page(), 0
         yield page
-        for _ in range(_MOST_PAGES - 1):
+        for _ in range(MOST_PAGES - 1):
             if page.size <= 0:
                 return
             at += page.size - (page.size // overlap if overlap and at else 0)
@@ -275,7 +280,7 @@ def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]
     """
     tables = [[dict(leaves(record)) for record in records] for records in answers]
 
-    def fitness(path: str) -> tuple[int, bool]:
+    def fitness(path: str) -> tuple[int, bool, bool]:
         columns = [[str(row[path]) for row in table if row.get(path) not in (None, "")] for table in tables]
         texts = [text for column in columns for text in column]
         own = any(SUITE_PREFIX in text for text in texts)
@@ -283,12 +288,12 @@ def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]
         called_id = any(rank < _NO_ID for rank, _ in ranked)
         telling = all(len(set(column)) == len(table) for column, table in zip(columns, tables, strict=True))
         if not telling or not (own or called_id or all(map(is_valid_uid, texts))):
-            return -1, False
-        return len(set.intersection(*map(set, columns))), own
+            return -1, False, False
+        return len(set.intersection(*map(set, columns))), own, called_id
 
     paths = {path: fitness(path) for table in tables for row in table for path in row}
     best = max(paths, key=paths.__getitem__, default="")
-    if best and paths[best] >= (0, False):
+    if best and paths[best] >= (0, False, False):
         return lambda records: [str(dict(leaves(record)).get(best, "")) for record in records]
     return lambda records: [json.dumps(record, sort_keys=True, ensure_ascii=False) for record in records]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from contracts.checks.definition import Check, no_page
 from contracts.checks.documents import AT_MOST, DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
@@ -123,7 +124,9 @@ class Claim:
         """
         result = DOCUMENT.judge(self._clause, self._operation, exchange, {"document": document})
         if result.outcome is not CheckOutcome.HELD:
-            saved = (each.request_body.json for each in self._attempt.exchanges if each.url == exchange.url)
+            place = urlsplit(exchange.url).path
+            there = (each for each in self._attempt.exchanges if urlsplit(each.url).path == place)
+            saved = [each.request_body.json for each in there]
             certain = readers.holds_another_document(exchange.answer, document) and not any(
                 isinstance(body, dict) and readers.holds_document(exchange.answer, body) for body in saved
             )
