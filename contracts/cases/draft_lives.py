@@ -86,7 +86,7 @@ TOUR: Final = calls_of(
     "save A, read A, read A, info A, read B, foreign_save A, read A, foreign_delete A, exists A, read A,"
     "mydrafts A, my A, delete A, exists A, read A, info A, read B, read Z, mydrafts A,"
     "save Z, save A, read Z, read A, exists Z, exists A, info Z, info A, mydrafts A, foreign_save Z, read Z,"
-    "delete A, exists A, read A, info A, read Z, mydrafts A, my A, my Z,"
+    "delete A, exists A, read A, info A, read B, read Z, mydrafts A, my A, my Z,"
     "save A, save Z, save A, save Z, save B, read A, read B, read A, read Z, save B, read B,"
     "delete A, read Z, exists A, submit_faulty A, exists A, read A, submit_faulty B, read B, exists B,"
     "delete Z, delete B, exists Z, exists B, read Z, my A, save A, read Z, save A, read A"

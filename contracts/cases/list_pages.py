@@ -221,12 +221,17 @@ class Lister:
             start = self.read(skip=0)
             if start.names(uid):
                 return Search(uid, [*pages, start])
+            if start.size < pages[0].size:
+                raise self._without_end
         if pages[-1].size > 0:
             if self.field is None:
-                cause = "the list cannot be read to its end, so that absence cannot be told"
-                raise Blocked(self.operation, cause)
+                raise self._without_end
             pages[1:] = [self.read(filter=equals(self.field, uid))]
         return Search(uid, pages)
+
+    @property
+    def _without_end(self) -> Blocked:
+        return Blocked(self.operation, "the list cannot be read to its end, so that absence cannot be told")
 
     def pages(self, overlap: int = 0, first: Page | None = None) -> Iterator[Page]:
         """Page after page, for as long as one brings items, and others than the one before.
@@ -280,7 +285,7 @@ def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]
     """
     tables = [[dict(leaves(record)) for record in records] for records in answers]
 
-    def fitness(path: str) -> tuple[int, bool, bool]:
+    def fitness(path: str) -> tuple[int, bool]:
         columns = [[str(row[path]) for row in table if row.get(path) not in (None, "")] for table in tables]
         texts = [text for column in columns for text in column]
         own = any(SUITE_PREFIX in text for text in texts)
@@ -288,12 +293,12 @@ def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]
         called_id = any(rank < _NO_ID for rank, _ in ranked)
         telling = all(len(set(column)) == len(table) for column, table in zip(columns, tables, strict=True))
         if not telling or not (own or called_id or all(map(is_valid_uid, texts))):
-            return -1, False, False
-        return len(set.intersection(*map(set, columns))), own, called_id
+            return -1, False
+        return len(set.intersection(*map(set, columns))), own
 
     paths = {path: fitness(path) for table in tables for row in table for path in row}
     best = max(paths, key=paths.__getitem__, default="")
-    if best and paths[best] >= (0, False, False):
+    if best and paths[best] >= (0, False):
         return lambda records: [str(dict(leaves(record)).get(best, "")) for record in records]
     return lambda records: [json.dumps(record, sort_keys=True, ensure_ascii=False) for record in records]
 

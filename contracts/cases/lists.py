@@ -66,7 +66,7 @@ def claim_stays_listed(claim: Claim, world: World, lister: Lister, uid: str, tim
     def looks() -> list[Page]:
         pages = [lister.page() for _ in range(times)]
         most = max(1, *(page.size for page in pages))
-        whole = all(page.names(uid) for page in pages) or lister.page(skip=most).size <= 0
+        whole = all(page.names(uid) for page in pages) or lister.page(skip=most).size == 0
         return [page for page in pages if page.names(uid) or (whole and page.size < most)]
 
     claim_listed(claim, world, lister, uid)

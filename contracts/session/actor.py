@@ -32,7 +32,7 @@ TOO_SHORT: Final = UID_SHORTEST - 1
 _NO_REALM: Final = "rc-no-such-realm"
 #: Families of operations that may be refused to another account just before; what the others accept stays for good.
 _DISTURBED: Final = ("draft", "attachment")
-#: Each time that a case sends a request so often again it comes behind two refused ones: a service that goes wrong
+#: Each time that a case sends so many of an operation the last comes behind two refused ones: a service that goes wrong
 #: every other time would go wrong at the same of the two each time.
 _TWICE_EVERY: Final = 16
 
@@ -89,7 +89,7 @@ class Actor(OperationCalls):
     before: str = ""
 
     def __post_init__(self) -> None:
-        self._sent = Counter[tuple[str, str]]()
+        self._sent = Counter[str]()
 
     @property
     def settle_seconds(self) -> float:
@@ -173,8 +173,8 @@ class Actor(OperationCalls):
             gathered=self.exchanges,
         )
         if own and not request.altered and self.before:
-            self._sent[request.method, request.url] += 1
-            for _ in range(1 if self._sent[request.method, request.url] % _TWICE_EVERY else 2):
+            self._sent[operation] += 1
+            for _ in range(1 if self._sent[operation] % _TWICE_EVERY else 2):
                 self._refuse_first(request, self.before, path or {}, pairs)
         exchange = self.session.send(request)
         if own and self.judge is not None and not request.altered and not request.once:

@@ -36,7 +36,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
 
 
 @contract("attachment-thumbnail-image", "attachment-exists-present", "attachment-create-listed")
-@contract(requests=10, last=True, turns=True, unrest=True)
+@contract(requests=11, last=True, turns=True, unrest=True)
 def test_a_picture_is_there_and_has_a_thumbnail_to_the_end(world: World, expect: Expect) -> None:
     """A picture is found and previewed, and the first file listed, at the end of a run, however often it was so."""
     first, picture = shared_document(world).attachments[0], shared_document(world).pictures[0]
