@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -310,10 +310,32 @@ def preview(world: World, attachment: Attachment) -> Exchange:
 _TOO_LARGE: Final = 413
 
 
-def claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
+def _claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
     """Claim that a temporary file was not refused for its size."""
     refused = usable(exchange).status == _TOO_LARGE
     claim.holds(not refused, exchange, expected="persisted: no limit")
+
+
+def persist(
+    expect: Expect, world: World, uid: str, before: Callable[[dict[str, str]], object] = lambda _: None
+) -> Exchange:
+    """Make a temporary file an attachment: the next one where one is refused that an earlier run may have used up.
+
+    Args:
+        before: What is done with the path parameters of each first.
+
+    Raises:
+        Blocked: all that were left are refused.
+        Untested: none is left.
+    """
+    for name in world.temporary_files():
+        path = {"uid": uid, "tempFileId": name}
+        before(path)
+        kept = world.author.send("persistTemporaryFile", path=path)
+        _claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
+        if not world.used_up(name, kept):
+            break
+    return kept
 
 
 def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
@@ -335,14 +357,11 @@ def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange
 
 def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
     """Claim that another temporary file of the settings becomes an attachment, with bytes of its own."""
+    uid = world.document()
     try:
-        named = world.temporary_file()
+        kept = persist(expect, world, uid)
     except Untested:
         return  # those of the other cases are judged
-    uid = world.document()
-    kept = world.author.send("persistTemporaryFile", path={"uid": uid, "tempFileId": named})
-    claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
-    world.unspent(kept)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
     paths = before.path, persisted(world, uid, kept).path

@@ -409,24 +409,40 @@ class World:
 
     def temporary_file(self) -> str:
         """An unused temporary file id; each is given out once at a target, whichever worker and run asks."""
+        name = next(self.temporary_files())
+        self._session.used_up.note(self.realm, name)
+        return name
+
+    def temporary_files(self) -> Iterator[str]:
+        """Ids of temporary files that no run is known to have used, each given out once in this one.
+
+        Raises:
+            Blocked: there is none behind those that were given.
+            Untested: there is none at all.
+        """
+        setting = f"realm.{self.realm}.temporary_files"
         offered = self._session.shared.once(f"temporary files {self.realm}", self._unused_files)
-        taken = self._session.shared.take(f"temporary-{self.realm}")
-        if taken >= len(offered):
-            setting = f"realm.{self.realm}.temporary_files"
-            raise Untested(f"setting {setting} has no unused id left", setting)
-        self._session.used_up.note(self.realm, offered[taken])
-        return offered[taken]
+        given = 0
+        while (taken := self._session.shared.take(f"temporary-{self.realm}")) < len(offered):
+            yield offered[taken]
+            given += 1
+        if given:
+            why = f"each id that was left in the setting {setting} was refused, {given} of them"
+            raise Blocked(
+                "persistTemporaryFile", f"{why}: earlier runs used them up, or none is taken; name unused ids"
+            )
+        raise Untested(f"setting {setting} has no unused id left", setting)
 
     def _unused_files(self) -> list[str]:
         used = self._session.used_up.of(self.realm)
         return [str(name) for name in self.samples.setting("temporary_files") if name not in used]
 
-    def unspent(self, persisted: Exchange) -> None:
-        """Block a case whose temporary file was refused when an earlier run may have used it up."""
+    def used_up(self, name: str, persisted: Exchange) -> bool:
+        """Whether a temporary file was refused that an earlier run may have used up; any other is used up now."""
         if usable(persisted).refusal and not self._session.unused:
-            raise Blocked(
-                "persistTemporaryFile", "the file was refused; name unused ids in the setting temporary_files"
-            )
+            return True
+        self._session.used_up.note(self.realm, name)
+        return False
 
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; looks again while it does not."""

@@ -27,10 +27,8 @@ def test_a_temporary_file_becomes_an_attachment(
 ) -> None:
     """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded."""
     uid = world.document()
-    path = {"uid": uid, "tempFileId": world.temporary_file()}
-    kept = world.author.send("persistTemporaryFile", path=path)
-    attachments.claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
-    world.unspent(kept)
+    tried: list[dict[str, str]] = []
+    kept = attachments.persist(expect, world, uid, tried.append)
     attachments.claim_persisted_without_headers(expect, world, kept, realm)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
@@ -43,7 +41,7 @@ def test_a_temporary_file_becomes_an_attachment(
     )
     observe("attachment-persist-answer", "persistTemporaryFile", shape(kept))
     observe("attachment-persist-name", "persistTemporaryFile", attachment.filename.rpartition(".")[2])
-    again = world.author.send("persistTemporaryFile", path=path)
+    again = world.author.send("persistTemporaryFile", path=tried[-1])
     observe("attachment-persist-twice", "persistTemporaryFile", status(again))
 
 
@@ -83,19 +81,19 @@ def test_characters_that_are_not_safe_in_an_address_are_refused(world: World, ex
 def test_persisting_needs_a_token(world: World, anonymous: Actor, expect: Expect, observe: Observer) -> None:
     """Without a valid token a temporary file is not persisted and no attachment appears; with one it is."""
     uid = world.document()
-    path = {"uid": uid, "tempFileId": world.temporary_file()}
-    request = requests.Request("persistTemporaryFile", path)
-    invalid = sign_in.never_issued(world).values()
-    asked = [requests.send(request, world.author, {"Authorization": value}) for value in invalid]
-    invalid_refused = expect("token-invalid-refused", "persistTemporaryFile")
-    sign_in.claim_refused_without_token(invalid_refused, world, request, asked)
-    observe("token-missing-answer", "persistTemporaryFile", shape(asked[0]))
-    refused = anonymous.send("persistTemporaryFile", path=path)
-    expect("attachment-persist-needs-token").refused(refused)
-    attachments.claim_nothing_attached(expect("attachment-persist-needs-token"), world, uid, refused)
-    kept = world.author.send("persistTemporaryFile", path=path)
-    attachments.claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
-    world.unspent(kept)
+
+    def without_token(path: dict[str, str]) -> None:
+        request = requests.Request("persistTemporaryFile", path)
+        invalid = sign_in.never_issued(world).values()
+        asked = [requests.send(request, world.author, {"Authorization": value}) for value in invalid]
+        invalid_refused = expect("token-invalid-refused", "persistTemporaryFile")
+        sign_in.claim_refused_without_token(invalid_refused, world, request, asked)
+        observe("token-missing-answer", "persistTemporaryFile", shape(asked[0]))
+        refused = anonymous.send("persistTemporaryFile", path=path)
+        expect("attachment-persist-needs-token").refused(refused)
+        attachments.claim_nothing_attached(expect("attachment-persist-needs-token"), world, uid, refused)
+
+    kept = attachments.persist(expect, world, uid, without_token)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
     attachment = attachments.persisted(world, uid, kept)

@@ -1,8 +1,16 @@
 """What runs used up at a target is not given out again."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from contracts.session.budgets import UsedUp
+from tests.meta.program import Program
+from tests.meta.samples import account_variables
+from tests.meta.sandbox_client import new_uid, settings_of
 
 
 def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tmp_path: Path) -> None:
@@ -14,3 +22,25 @@ def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tm
     assert UsedUp(path, "http://one.test").of("abs-dev") == {"file-1", "file-2"}
     assert not UsedUp(path, "http://one.test").of("bch-dev")
     assert not UsedUp(path, "http://two.test").of("abs-dev")
+
+
+@pytest.mark.parametrize(("used", "code"), [(3, 0), (4, 6)])
+def test_the_next_temporary_file_is_tried_where_nobody_remembers_those_that_are_used_up(
+    program: Program, start_sandbox: Callable[..., Any], caller: Callable[..., Any], used: int, code: int
+) -> None:
+    url, names = start_sandbox().url, [f"sandbox-temporary-abs-dev-{number:02d}" for number in range(1, 5)]
+    client = caller(url)
+    client.save(uid := new_uid())
+    for name in names[:used]:
+        assert client.post(f"/api/v2013/documents/{uid}/attachments/persist-temporary/{name}").ok
+    settings = settings_of(url, program.folder)
+    left_out = re.compile(r'\n +"sandbox-temporary-abs-dev-(0[5-9]|[12]\d)",')
+    settings.write_text(left_out.sub("", settings.read_text("utf-8")), "utf-8")
+    program.environment |= account_variables()
+    words = ("--realm=abs-dev", "--clause=attachment-persist-needs-token")
+    ended = program("run", f"--target={settings}", *words)
+    assert ended.code == code, ended.output
+    refused = "each id that was left in the setting realm.abs-dev.temporary_files was refused, 4 of them"
+    assert (refused in ended.out) is bool(code), ended.output
+    noted = UsedUp(program.folder / "reports" / "used.jsonl", url).of("abs-dev")
+    assert noted == {*names[used:]}
