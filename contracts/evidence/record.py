@@ -259,11 +259,13 @@ class Untested(OpenFormat, frozen=True):
 class Narrowed(OpenFormat, frozen=True):
     """Not every case on some clauses was taken up.
 
-    `cells` holds pairs of clause and realm, None for all of them.
+    `cells` holds pairs of clause and realm, None for all of them. `series` says that runs limited in the same way
+    compare with each other: by clauses or a consumer, which the history tells apart.
     """
 
     reason: Name
     cells: frozenset[tuple[str, str]] | None
+    series: bool = False
 
     def touches(self, clause: str, realm: str) -> bool:
         """Tell whether cases on a clause may have been left out in a realm."""

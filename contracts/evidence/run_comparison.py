@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,11 +52,6 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
 FILE_NAME = "history-entry.json"
 _CLAUSES_NAMED: Final = 3
 _BREAKING: Final = ("--defect", "--fault", "--weather")
-#: Options of pytest that leave cases out, or end a run before its last one.
-_NARROWING: Final = frozenset(
-    ["--deselect", "--ignore", "--ignore-glob", "--maxfail", "--exitfirst", "--first", "--stepwise", "--sw"]
-)
-_SHORT: Final = frozenset({"-k", "-m", "-x"})
 _SAYS_NOTHING: Final = frozenset({ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.NOTHING_TESTED})
 
 
@@ -89,7 +83,7 @@ def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
         counts={str(verdict_): number for verdict_ in Verdict if (number := verdict.count(verdict_))},
         cells=cells,
         series=series_of(run),
-        comparable=is_comparable(run, verdict),
+        comparable=is_comparable(record, verdict),
     )
 
 
@@ -107,19 +101,11 @@ def series_of(run: RunFacts) -> str:
     return "; ".join(parts)
 
 
-def is_comparable(run: RunFacts, verdict: RunVerdict) -> bool:
+def is_comparable(record: RunRecord, verdict: RunVerdict) -> bool:
     """Tell whether a run says how its target fares: to its end, with all cases, and without faults on purpose."""
-    try:
-        words = shlex.split(run.command)
-    except ValueError:
-        words = []
-    on_purpose = any(option in " ".join(words) for option in _BREAKING)
-    ended_early = run.interrupted or verdict.exit_code in _SAYS_NOTHING
-    return not (on_purpose or ended_early or any(map(_narrows, words)))
-
-
-def _narrows(word: str) -> bool:
-    return word.partition("=")[0] in _NARROWING or word[:2] in _SHORT or "::" in word
+    on_purpose = any(option in record.run.command for option in _BREAKING)
+    ended_early = record.run.interrupted or verdict.exit_code in _SAYS_NOTHING
+    return not (on_purpose or ended_early or any(not each.series for each in record.narrowed))
 
 
 def _seen(cell: Cell, cases: Mapping[str, Case]) -> Seen:

@@ -32,6 +32,7 @@ from contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_RE
 #: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
 #: Reasons for cells that no case of this run can reach, by (clause, realm).
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
+_BY_OPERATION: Final = "not selected by --operation"
 #: Every case, before some are left out.
 _OFFERED = pytest.StashKey[list[Case]]()
 #: What creates the permanent records that cases use together: a contact of each realm serves the cases of all runs, two
@@ -132,7 +133,7 @@ def pytest_collection_modifyitems(
         }
         worker.permanent_records.plan(planned)
         with worker.giving_up_where_broken(session):
-            _write_unreached(worker, unreached, _narrowings(config, cases))
+            _write_unreached(worker, unreached, _narrowings(config, cases, reasons))
 
 
 def _reason_to_drop(case: Case, selection: Selection) -> str | None:
@@ -143,7 +144,7 @@ def _reason_to_drop(case: Case, selection: Selection) -> str | None:
     if selection.clauses and not set(selection.clauses) & set(case.clauses):
         return "not selected by --clause"
     if selection.operations and not set(selection.operations) & set(case.operations):
-        return "not selected by --operation"
+        return _BY_OPERATION
     return None
 
 
@@ -171,28 +172,35 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     return direct | {case for case in cases if any(relies(*cell) for cell in case.cells - judged)}
 
 
-def _narrowings(config: pytest.Config, kept: Iterable[Case]) -> Iterator[Narrowed]:
+def _narrowings(
+    config: pytest.Config, kept: Iterable[Case], reasons: Mapping[Case, str]
+) -> Iterator[Narrowed]:
     """Say where cases were left out, by options of the suite or of pytest itself.
 
     From the gate on, a profile takes in all that must be.
+
+    Args:
+        reasons: Why the suite left a case out; pytest gives none.
     """
-    directory, selection = cases_directory(), config.stash[SELECTION]
+    directory, selection, option = cases_directory(), config.stash[SELECTION], config.getoption
     everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in config.args)
     asked = {
-        "the run is for what failed last": config.getoption("lf", default=False),
+        "the run is for what failed last": option("lf", default=False),
         "the command names some cases only": not everything,
-        "the run stops at the first failures": config.getoption("maxfail", 0),
+        "the command leaves files out": option("ignore", None) or option("ignore_glob", None),
+        "the run stops at the first failures": option("maxfail", 0) or option("stepwise", default=False),
     }
-    cells = {
-        cell
+    left_out = {
+        case
         for case in {*config.stash[_OFFERED]}.difference(kept)
         if selection.profile is Profile.SMOKE or _is_of(case, selection)
-        for cell in case.cells
     }
     yield from (Narrowed(why, None) for why, holds in asked.items() if holds)
-    if cells:
+    if left_out:
+        cells = {cell for case in left_out for cell in case.cells}
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
-        yield Narrowed("cases were left out by the selection", frozenset(cells))
+        series = all(reasons.get(case, _BY_OPERATION) != _BY_OPERATION for case in left_out)
+        yield Narrowed("cases were left out by the selection", frozenset(cells), series)
 
 
 def _write_unreached(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from contracts.evidence.record import Narrowed
 from contracts.evidence.run_comparison import is_comparable, series_of
 from contracts.evidence.run_folder import new_folder, prune
 from contracts.interface.catalogue import load_catalogue
@@ -49,24 +50,24 @@ RUN = Story().record().run
 
 
 @pytest.mark.parametrize(
-    ("command", "kept"),
+    ("command", "narrowed", "kept"),
     [
-        ("pytest --clause=list-top --realm=abs-dev", True),
-        ("pytest '--sandbox-arguments=--size-limit 100'", True),
-        ("pytest '--sandbox-arguments=--defect list-top-ignored'", False),
-        ("pytest -k paging", False),
-        ("pytest test_a.py::test_b", False),
-        ("pytest 'no end", True),
+        ("pytest '--sandbox-arguments=--size-limit 100'", (), True),
+        ("pytest '--sandbox-arguments=--defect list-top-ignored'", (), False),
+        ("pytest --clause=list-top", (Narrowed("by clause", frozenset(), series=True),), True),
+        ("pytest -k paging", (Narrowed("by -k", frozenset()),), False),
     ],
 )
-def test_defects_and_narrowed_runs_make_no_entry(command: str, kept: bool) -> None:
-    story = Story()
+def test_defects_and_narrowed_runs_make_no_entry(
+    story: Story, command: str, narrowed: tuple[Narrowed, ...], kept: bool
+) -> None:
     story.holds("draft-get-content")
-    assert is_comparable(replace(RUN, command=command), story.verdict()) is kept
+    story.narrowed, story.facts = narrowed, {"command": command}
+    assert is_comparable(story.record(), story.verdict()) is kept
 
 
-def test_a_run_that_tested_nothing_makes_no_entry() -> None:
-    assert not is_comparable(RUN, Story().verdict())
+def test_a_run_that_tested_nothing_makes_no_entry(story: Story) -> None:
+    assert not is_comparable(story.record(), story.verdict())
 
 
 def test_profile_realms_clauses_and_consumer_make_a_series() -> None:
