@@ -50,12 +50,15 @@ def keep_hypothesis_out() -> None:
     """Keep what Hypothesis stores for later out of the current folder, which belongs to the user.
 
     These are tables that it makes once; examples worth keeping lie in the reports. A place that the
-    user has named for them stays.
+    user has named for them stays. An account whose home is absent or cannot be written, as in many containers, has
+    them in the folder for temporary files.
     """
     given = os.environ.get("XDG_CACHE_HOME")
     try:
-        home = Path(given) if given else Path.home() / ".cache"
-    except RuntimeError:  # an account without a home, as containers have them
-        home = Path(tempfile.gettempdir())
-    place = home / "registry-contracts" / "hypothesis"
+        cache = Path(given) if given else Path.home() / ".cache"
+        nearest = next(each for each in (cache, *cache.absolute().parents) if each.exists())
+        usable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    except (OSError, RuntimeError):
+        usable = False
+    place = (cache if usable else Path(tempfile.gettempdir())) / "registry-contracts" / "hypothesis"
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(place))

@@ -26,12 +26,13 @@ from tests.meta.wire import Serve, answered_by
 _FORKS = pytest.StashKey[dict[str, str]]()
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let this process and those that tests start keep compiled modules, and take Ctrl-C; no example has a deadline.
 
     Without the first, each run compiles 250 modules. The second is ignored in the background of a script. On a busy
-    machine any example may take its time.
+    machine any example may take its time. A warning fails a test of the suite's own, and no run of its users.
     """
+    config.addinivalue_line("filterwarnings", "error")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
