@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import cleandoc
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar
@@ -253,6 +254,9 @@ def write_file(path: Path, value: Any, shape: type) -> Path:
 def schema_of(title: str, shape: Any) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a declared file, as far as types say what it holds."""
     (top,), parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
+    for part in parts.values():
+        # Python 3.13 takes the indentation out of docstrings, earlier ones do not.
+        part["description"] = cleandoc(part["description"])
     return {"$schema": _DIALECT, "title": title, **top, "$defs": dict(sorted(parts.items()))}
 
 

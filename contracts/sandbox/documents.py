@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from contracts.errors import UsageError
 from contracts.sandbox.authentication import Account, Identity, TokenBook, may_update
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http import (
@@ -66,7 +67,11 @@ class Context:
         self.validator = over(Validator)(self.identifiers, habits)
         self.lists = over(Lists)(habits)
         self.files = FileStore(settings.data)
-        self.storage = Storage(settings.data, self.clock)
+        try:
+            self.storage = Storage(settings.data, self.clock)
+        except UsageError:
+            self.files.close()
+            raise
 
     def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
         """Return the test for whether a record exists in the realm, for references."""

@@ -87,6 +87,9 @@ class Lists:
         columns[self.habits.attachment_id_member] = self.number()
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
 
+    def close(self) -> None:
+        """Let go of what it holds: nothing, but in a variant."""
+
     def number(self) -> str:
         """Return the number that a list tells of an attachment; one of the storage's own where it is not to be told."""
         return "id" if self.habits.attachment_id_listed else "id * 7 + 3"

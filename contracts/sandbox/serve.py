@@ -6,7 +6,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +24,8 @@ from contracts.sandbox.http import JsonRefusals
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from contracts.sandbox.faults.fault import Fault
 
 
 class _Lifetime(click.IntRange):
@@ -200,6 +202,12 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 
     differs = settings.variants or settings.habits or settings.faults or settings.observed
     app: Starlette = altered(settings) if differs else create_app(settings)
+    with closing(app.state.service):
+        _serve_app(app, settings, listener)
+    return 0
+
+
+def _serve_app(app: "Starlette", settings: Settings, listener: socket.socket) -> None:
     weather = None
     if settings.weather:
         from contracts.sandbox.weather import lay_over  # noqa: PLC0415
@@ -225,7 +233,6 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
     finally:
         if weather is not None:
             weather.close()
-    return 0
 
 
 def altered(settings: Settings) -> "Starlette":
@@ -233,7 +240,7 @@ def altered(settings: Settings) -> "Starlette":
     from contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
     from contracts.sandbox.variants import chosen  # noqa: PLC0415
 
-    alteration = chosen(settings.variants)
+    alteration, faults = chosen(settings.variants), _loaded(settings.faults)
     habits = replace(Habits(), **{**alteration.habits, **dict(settings.habits)})
     app = create_app(settings, habits, alteration.layers)
     alteration.stand_before(app)
@@ -244,13 +251,20 @@ def altered(settings: Settings) -> "Starlette":
 
         # Appended last: nearest to the service, where bodies are neither compressed nor cut into pieces.
         app.user_middleware.append(Middleware(Observer))
-    if settings.faults:
+    if faults:
         from contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
-        from contracts.sandbox.faults.population import load  # noqa: PLC0415
 
-        for fault in map(load, settings.faults):
+        for fault in faults:
             app.add_middleware(Injector, fault=fault, size_limit=settings.size_limit)
     return app
+
+
+def _loaded(faults: tuple[str, ...]) -> "list[Fault]":
+    if not faults:
+        return []
+    from contracts.sandbox.faults.population import load  # noqa: PLC0415 - as above
+
+    return [*map(load, faults)]
 
 
 def _announce(listener: socket.socket, settings: Settings) -> None:

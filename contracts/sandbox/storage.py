@@ -266,12 +266,15 @@ class Storage:
     def __init__(self, data: Path | None, clock: Clock) -> None:
         self._clock = clock
         self._lock = RLock()
+        connection = None
         try:
-            self._connection = opened(":memory:" if data is None else str(data / DATABASE))
+            self._connection = connection = opened(":memory:" if data is None else str(data / DATABASE))
             if data is not None:
-                self._connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
-            self._connection.executescript(_SCHEMA)
+                connection.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
+            connection.executescript(_SCHEMA)
         except sqlite3.Error as error:
+            if connection is not None:
+                connection.close()
             raise UsageError(f"{data}/{DATABASE} cannot be used as the sandbox's database") from error
 
     @contextmanager

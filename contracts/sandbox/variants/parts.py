@@ -210,6 +210,10 @@ class _Late(Lists):
             self._next = now, _copied(records)
         return super().page(self._shown or records, *query)
 
+    def close(self) -> None:
+        for kept in filter(None, (self._shown, self._next and self._next[1])):
+            kept.connection.close()
+
 
 def _copied(records: Records) -> Records:
     """Return a copy of all that is stored."""
