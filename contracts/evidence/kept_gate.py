@@ -44,7 +44,11 @@ class Question:
 def newest_run(folder: Path) -> Path:
     """Return a run folder, or the newest run that was not refused in a folder of them, such as an unpacked artifact."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
-    runs = [folder] if (folder / RUN_FILE).is_file() else [path for path in inside if path.name != LATEST]
+    runs = (
+        [folder]
+        if (folder / RUN_FILE).is_file()
+        else [path for path in inside if not path.name.startswith(LATEST)]
+    )
     if not runs:
         raise UsageError(f"no kept run in '{folder}': --from names the folder of a run, or one that holds it")
     newest_first = sorted(runs, key=lambda path: path.name, reverse=True)

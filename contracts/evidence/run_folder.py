@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,6 +72,18 @@ def _made(folder: Path) -> bool:
 LATEST: Final = "latest"
 
 
+def set_folder_aside(reports: Path) -> Path | None:
+    """Rename a folder called `latest`, and return its new place; None where there is none.
+
+    Tools that follow links make one. Its content is somebody's, and would be taken for the newest run.
+    """
+    latest = reports / LATEST
+    if latest.is_symlink() or not latest.is_dir():
+        return None
+    names = (reports / f"{LATEST}-{number}" for number in count(2))
+    return latest.rename(next(path for path in names if not path.exists()))
+
+
 def point_latest(run_folder: Path) -> Path:
     """Make `latest`, beside the run folder, lead to it: a link, or a text file where the file system has none.
 
@@ -81,6 +94,7 @@ def point_latest(run_folder: Path) -> Path:
     latest = run_folder.resolve().parent / LATEST
     fresh = latest.with_name(f".{LATEST}-{os.getpid()}")
     try:
+        set_folder_aside(latest.parent)
         fresh.unlink(missing_ok=True)
         try:
             fresh.symlink_to(name, target_is_directory=True)
@@ -88,13 +102,14 @@ def point_latest(run_folder: Path) -> Path:
             fresh.write_text(name + "\n", "utf-8")
         return fresh.replace(latest)
     except OSError:
-        latest.unlink(missing_ok=True)
+        forget_latest(latest.parent)
         raise
 
 
 def forget_latest(reports: Path) -> None:
     """Let `latest` lead nowhere: there is no newest run, and an older one must not be taken for it."""
     with suppress(OSError):
+        set_folder_aside(reports)
         (reports / LATEST).unlink(missing_ok=True)
 
 

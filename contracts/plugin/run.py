@@ -26,7 +26,7 @@ from contracts.errors import RegistryContractsError, SuiteError, UsageError, bre
 from contracts.evidence.journal import journal_path
 from contracts.evidence.record import ExitCode
 from contracts.evidence.run_comparison import Comparison
-from contracts.evidence.run_folder import forget_latest, new_folder, point_latest, prune
+from contracts.evidence.run_folder import forget_latest, new_folder, point_latest, prune, set_folder_aside
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import plain
 from contracts.interface.catalogue import load_catalogue
@@ -149,6 +149,8 @@ class Run:
         if obstacle:
             self.worker.stop(BREAKER, obstacle)
             pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
+        if aside := set_folder_aside(self.folder.parent):
+            notes = (f"'latest' in the reports was a folder and no link; it is '{aside}' now", *notes)
         write_lines(self.config, [f"contract: {note}" for note in notes])
         # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
         remove_abandoned_private_folders()

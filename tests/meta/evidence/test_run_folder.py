@@ -11,7 +11,7 @@ import pytest
 
 from contracts.evidence.record import Narrowed
 from contracts.evidence.run_comparison import is_comparable, series_of
-from contracts.evidence.run_folder import new_folder, prune
+from contracts.evidence.run_folder import new_folder, point_latest, prune
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.evidence.sample_records import Story, consumer
 
@@ -44,6 +44,16 @@ def test_the_oldest_runs_go_unless_a_sweep_or_a_reader_still_needs_them(tmp_path
         "latest",
         *(folder.name for folder in folders if folder not in (folders[0], folders[4])),
     }
+
+
+def test_a_folder_called_latest_is_kept_under_another_name(tmp_path: Path) -> None:
+    for number in (2, 3):
+        (tmp_path / "latest").mkdir()
+        (tmp_path / "latest" / "verdict.json").write_text(str(number))
+        point_latest(tmp_path / "20300102-030405-dev-abcd")
+        assert (tmp_path / "latest").readlink().name == "20300102-030405-dev-abcd"
+        assert (tmp_path / f"latest-{number}" / "verdict.json").read_text() == str(number)
+        (tmp_path / "latest").unlink()
 
 
 RUN = Story().record().run
