@@ -131,8 +131,10 @@ def passed(
 ) -> str:
     """What a pass rests on, and what it leaves out."""
     clauses = len({cell.clause.id for cell in cells if cell.assertions})
-    realms = len({cell.realm for cell in cells if cell.assertions} - {ANY_REALM}) or 1
-    parts = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} in {many(realms, 'realm')}"]
+    judged = Counter(cell.realm for cell in cells if cell.assertions)
+    of_realms = [f"{number:,} in {realm}" for realm, number in judged.items() if realm != ANY_REALM]
+    where = f"({', '.join(of_realms)})" if of_realms[1:] else in_realms(judged)
+    parts = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} {where}"]
     consumer = record.run.terms.consumer
     if consumer is not None and consumer.operations:
         parts[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"

@@ -1,5 +1,6 @@
 """Verdicts: each line of the design's table, worst first, never a pass without an assertion; deviations' lives."""
 
+import re
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -25,7 +26,16 @@ from contracts.evidence.terms import Terms
 from contracts.evidence.verdicts import RunVerdict, judge
 from contracts.interface.catalogue import Clause, Level
 from contracts.session.recording import FaultEvent
-from tests.meta.evidence.sample_records import REALMS, Story, case, consumer, deviation, finding, waiver
+from tests.meta.evidence.sample_records import (
+    BY_NAME,
+    REALMS,
+    Story,
+    case,
+    consumer,
+    deviation,
+    finding,
+    waiver,
+)
 from tests.meta.evidence.sample_records import run_record as record
 
 REALM = "abs-dev"
@@ -123,7 +133,7 @@ def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:
 @pytest.mark.parametrize(
     ("run", "code", "says"),
     [
-        (record(PASSED), 0, "2 assertions on 1 clause in 1 realm"),
+        (record(PASSED), 0, "2 assertions on 1 clause in abs-dev"),
         (record(PASSED, LACKING), 0, "1 must clause untested for want of a setting"),
         (record(PASSED, LACKING, strict=True), 6, "realm.abs-dev.locked_identifier"),
         (record(PASSED, LACKING, strict=True, waived={"c": "no such record yet"}), 0, "2 assertions"),
@@ -143,6 +153,14 @@ def test_a_run_ends_with_the_exit_code_of_the_table(run: RunRecord, code: int, s
     verdict = judged(run)
     assert verdict.exit_code == code
     assert says in verdict.sentence
+
+
+def test_a_pass_counts_the_clauses_of_each_realm(whole: Story) -> None:
+    elsewhere = structs.replace(whole.cases[0], id="t.py::only_here", realm="chm-dev")
+    whole.cases.append(elsewhere)
+    sentence = whole.verdict().sentence
+    counts = [int(number) for number in re.findall(r"(\d+) in \w+-dev", sentence)]
+    assert counts == [len(BY_NAME), len(BY_NAME), 1], sentence
 
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(PRECEDENCE, 2)))
