@@ -16,7 +16,7 @@ import pytest
 from click.core import ParameterSource
 
 from contracts.cli.options import address_of, evidence_options, file_option, judging_options, print_lines
-from contracts.cli.run import PYTEST_SETTINGS, pytest_words, run_cases
+from contracts.cli.run import pytest_words, run_cases
 from contracts.errors import UsageError
 from contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run
 from contracts.evidence.record import ExitCode
@@ -24,6 +24,8 @@ from contracts.evidence.run_folder import collect
 from contracts.evidence.terms import load_terms
 from contracts.file_formats import read_toml_file
 from contracts.interface.catalogue import load_catalogue
+from contracts.interface.location import cases_directory
+from contracts.plugin.run_options import RUN_SETTINGS
 from contracts.safe_text import complaint
 from contracts.settings.settings_reader import TARGET_VARIABLES, settings_file
 
@@ -37,7 +39,7 @@ _REFUSED: Final = (
     *("--maxfail", "--collect-only", "-c", "-o"),
 )
 #: Values of options that were not given; those of the others are empty.
-_DEFAULTS: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(PYTEST_SETTINGS)}
+_DEFAULTS: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(RUN_SETTINGS)}
 #: Without it a pipeline whose secrets are unset would pass, since the embedded sandbox is judged in place of a target.
 _NO_TARGET: Final = (
     "a gate needs a target: name one with --target, or set REGISTRY_BASE_URL, REGISTRY_EMAIL and REGISTRY_PASSWORD; "
@@ -61,6 +63,10 @@ def refusal(config: pytest.Config) -> str | None:
                 f"{option} is not for a gate, which judges all that its consumer file names, to the end; "
                 f"use registry-contracts run {option}"
             )
+    if config.args != [str(cases_directory())]:
+        return (
+            f"'{config.args[-1]}' is not for a gate, which judges by every case; use registry-contracts run"
+        )
     if config.getoption("--target") is None and not any(name in os.environ for name in TARGET_VARIABLES):
         return _NO_TARGET
     return None

@@ -6,7 +6,6 @@ import sys
 from argparse import ArgumentError
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Final
 
 import click
 import pytest
@@ -15,11 +14,8 @@ from contracts.cli.options import evidence_options, judging_options, selection_o
 from contracts.errors import SuiteError, UsageError
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast
-from contracts.plugin.run_options import REPORTS
+from contracts.plugin.run_options import REPORTS, RUN_SETTINGS
 from contracts.safe_text import SafeOutput
-
-#: pytest's settings of every run.
-PYTEST_SETTINGS: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -32,7 +28,7 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
     """Judge a target by every clause of the interface, and end with one verdict.
 
     Exit codes: 0 pass, 1 fail, 2 interrupted, 3 the suite broke, 4 usage, 5 nothing tested, 6 inconclusive.
-    Further arguments go to pytest as they are.
+    Further arguments go to pytest as they are; a FILE of cases is judged by alone.
 
     \b
     Examples:
@@ -119,7 +115,7 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
         strict: Whether a must clause untested for want of a setting is no pass.
     """
     cases = cases_directory()
-    words = [str(cases), f"--rootdir={cases}", "-c", str(PYTEST_SETTINGS), "-p", "registry_contracts"]
+    words = [str(cases), f"--rootdir={cases}", "-c", str(RUN_SETTINGS), "-p", "registry_contracts"]
     plan = bool(options.get("plan"))
     cache = Path.cwd() / str(options.get("reports") or REPORTS.default) / ".pytest_cache"
     words += ["-p", "no:cacheprovider"] if plan else ["-o", f"cache_dir={cache}"]

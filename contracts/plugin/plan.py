@@ -21,7 +21,7 @@ from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
 from contracts.interface.profiles import Profile
 from contracts.plugin.finding_again import choose_finding
-from contracts.plugin.run_options import KEEP, RUN_OPTIONS, SEED, WAIT
+from contracts.plugin.run_options import KEEP, RUN_OPTIONS, RUN_SETTINGS, SEED, WAIT
 from contracts.session.way import check_way
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, DOCUMENT_SIZE_LIMIT, sandbox_target
 from contracts.settings.guard import refuse_production_realm
@@ -114,7 +114,8 @@ def is_contract_run(config: pytest.Config) -> bool:
     """Whether contract cases are to be run and not just listed: the suite's own, or any where a target is named."""
     if any(config.getoption(option, None) for option in _LISTING):
         return False
-    if config.getoption("--target") is not None:
+    asked = config.getoption("--registry-contracts", default=False) or config.inipath == RUN_SETTINGS
+    if asked or config.getoption("--target") is not None:
         return True
     paths = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
     cases = cases_directory()
@@ -130,6 +131,8 @@ def read_selection(config: pytest.Config) -> Selection:
     if not __debug__:
         raise UsageError("Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE")
     _check_words(config)
+    if config.inipath == RUN_SETTINGS and config.args[1:]:
+        del config.args[0]  # the folder of all cases: whoever names a file means that file
     choose_finding(config)
     option, description = config.getoption, load_description()
     profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 
@@ -87,6 +88,8 @@ DRIFT = RunOption("drift", "MODE", "Drift from the baseline: warn (default), fai
 BASELINE = RunOption("baseline", "FILE", "Accepted observations; by default baselines/<target>.yaml.")
 HISTORY = RunOption("history", "FILE", "History of runs, or 'off'; by default in the reports.")
 
+#: pytest's settings of a run by one of the commands.
+RUN_SETTINGS: Final = Path(__file__).with_name("run.ini")
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
 SELECTION: Final = (PROFILE, CLAUSE, OPERATION, FINDING, SEED)

@@ -145,6 +145,7 @@ def test_a_case_of_ones_own_runs(installed: Installed, tmp_path: Path) -> None:
     ended = installed(f"{installed.python} -P -m pytest", *command.split())
     assert ended.returncode == 0, ended.stdout + ended.stderr
     verdict = json.loads((own / "reports/latest/verdict.json").read_text("utf-8"))
+    assert "1 passed" in ended.stdout, ended.stdout
     (judged,) = [each for each in verdict["clauses"] if each["id"] == "draft-get-content"]
     assert judged["realms"]["abs-dev"]["verdict"] == "pass"
 

@@ -1,7 +1,9 @@
 """Every run leaves every report, and the machine's answer keeps its schema."""
 
 import json
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,8 @@ from contracts.file_formats import convert
 from contracts.reports import verdict_json
 from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
 
+#: The example of docs/cases.md.
+OWN_CASE = Path(__file__).parents[1] / "cli" / "own_case.py"
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
@@ -53,6 +57,25 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: C
         attached = [(folder / each["source"]).read_text("utf-8") for each in result["attachments"]]
         assert "404" in attached[0]
         assert attached[-1].count("curl ") == len(attached) - 1
+
+
+@pytest.mark.parametrize(
+    ("words", "cases", "kept"),
+    [
+        ("--profile=smoke --clause=draft-get-content", 1, True),
+        ("--profile=smoke --operation=getDraft", 2, False),
+        ("--profile=smoke --ignore-glob=*generated*", 3, False),
+        ("OWN", 1, False),
+        ("OWN -n2", 1, False),
+    ],
+)
+def test_a_run_of_some_cases_runs_just_them_and_enters_no_history(
+    run: Any, words: str, cases: int, kept: bool
+) -> None:
+    own = shutil.copy(OWN_CASE, run.scratch / "test_own.py")
+    ended = run("--realm=abs-dev", *words.replace("OWN", str(own)).split(), program=True)
+    assert (ended.code, len(ended.cases())) == (0, cases), ended.output
+    assert (ended.reports / "history.jsonl").exists() is kept
 
 
 @pytest.mark.parametrize("kind", ["", "RecursionError", "ZeroDivisionError", "ResourceWarning"])
