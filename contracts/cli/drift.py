@@ -79,14 +79,18 @@ def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any
     if as_json:
         click.echo(json_text([plain(change) for change in seen.changes], indent=2))
     elif seen.accepted is None:
-        target = plain_line(seen.target)
-        click.echo(f"no baseline of {target} yet; `registry-contracts drift accept` writes {seen.path}")
+        accept = f"`registry-contracts drift accept` writes {seen.path}"
+        nothing = f"{seen.name} has no observation to write into one"
+        click.echo(f"no baseline of {plain_line(seen.target)} yet; {accept if seen.facts else nothing}")
     else:
         _echo_changes(seen)
     return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
 
 
 def _accept(seen: _Run) -> int:
+    if not seen.facts:
+        click.echo(f"nothing to accept: {seen.name} has no observation to write into {seen.path}")
+        return 0
     before = seen.accepted or {}
     changes, fresh = seen.changes, not_accepted_yet(before, seen.facts)
     merged = accept_facts(before, seen.facts, changes)

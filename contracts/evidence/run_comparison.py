@@ -30,16 +30,15 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     if note is None or note[0].mode is Mode.OFF:
         return NO_DRIFT
     settings, baseline = note
-    report = DriftReport(settings.mode, record.run.target, settings.baseline, known=settings.known)
+    seen, target = facts_of(record.observations), record.run.target
+    report = DriftReport(settings.mode, target, settings.baseline, known=settings.known, observed=bool(seen))
     if baseline is None:
         return report
-    seen = facts_of(record.observations)
     changes = compare(baseline.facts, seen)
     counts = record.run.terms.counts
     return replace(
         report,
         changes=changes,
-        observed=bool(seen),
         unaccepted=sum(map(len, not_accepted_yet(baseline.facts, seen).values())),
         outside=frozenset(
             change

@@ -259,9 +259,8 @@ class DriftReport:
         if self.mode is Mode.OFF or self.baseline is None:
             return None
         if not self.known:
-            return (
-                f"no baseline of {self.target} yet; `registry-contracts drift accept` writes {self.baseline}"
-            )
+            accept = f"`registry-contracts drift accept` writes {self.baseline}"
+            return f"no baseline of {self.target} yet; {accept}" if self.observed else None
         if not self.observed:
             return f"nothing was observed that could differ from {self.baseline}"
         new = f"{many(self.unaccepted, 'fact')} not in it yet" if self.unaccepted else ""

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,17 @@ def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest:
     assert run_command("drift", "accept")[0] == 0
     assert run_command("drift")[:2] == (0, f"no drift: run-1 against {FILE}\n")
     assert run_command("drift", "--realms")[1].startswith("0 points on which")
+
+
+def test_a_run_that_observed_nothing_writes_no_baseline_and_is_not_said_to(
+    run_command: RunCommand, latest: Callable[..., Path]
+) -> None:
+    latest({})
+    nothing = "run-0 has no observation to write into"
+    assert run_command("drift")[1] == f"no baseline of sandbox yet; {nothing} one\n"
+    assert run_command("drift", "accept")[1] == f"nothing to accept: {nothing} {FILE}\n"
+    report = DriftReport(Mode.WARN, "sandbox", str(FILE), observed=False)
+    assert (report.sentence, bool(replace(report, observed=True).sentence)) == (None, True)
 
 
 @pytest.mark.parametrize(
