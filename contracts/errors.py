@@ -7,8 +7,9 @@ import difflib
 import os
 import signal
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Final
 
@@ -45,6 +46,22 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(word.strip().lower().replace("_", "-"), lowered, n=1, cutoff=0.6)
     close = close or difflib.get_close_matches(word.strip().lower(), lowered, n=1, cutoff=0.6)
     return f"did you mean '{lowered[close[0]]}'?" if close else f"known: {', '.join(names)}"
+
+
+#: Options whose empty value says something: no more options, no content.
+_MAY_BE_EMPTY: Final = frozenset({"--sandbox-arguments", "--body", "--set"})
+
+
+def refuse_empty_values(words: Sequence[str], options: Collection[str]) -> None:
+    """Refuse options without a value, as an unset variable in a script leaves them: as a path it is this folder.
+
+    Raises:
+        UsageError: names the first.
+    """
+    given = [*pairwise(words), *(word.split("=", 1) for word in words if "=" in word)]
+    for name, value in given:
+        if not value.strip() and name in options and name not in _MAY_BE_EMPTY:
+            raise UsageError(f"{name} is empty; give it a value, or leave the option out")
 
 
 def breakdown(error: BaseException) -> str:

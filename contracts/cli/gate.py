@@ -45,7 +45,7 @@ _NO_TARGET: Final = (
     "a gate needs a target: name one with --target, or set REGISTRY_BASE_URL, REGISTRY_EMAIL and REGISTRY_PASSWORD; "
     "--target sandbox is the embedded one"
 )
-_MAX_AGE: Final = "36h"
+_MAX_AGE: Final = timedelta(hours=36)
 #: What a kept run is asked with; all else is about requests.
 _OF_A_KEPT_RUN: Final = frozenset({"kept", "max_age", "target", "consumer", "deviations", "strict"})
 _AGE: Final = re.compile(r"(?P<number>\d{1,6}(\.\d+)?)(?P<unit>[mhd])")
@@ -78,13 +78,23 @@ def _was_given(option: str, value: Any) -> bool:
     return bool(value != _DEFAULTS[option] if option in _DEFAULTS else value)
 
 
+def _age(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> timedelta | None:
+    match = _AGE.fullmatch((text or "").strip())
+    if text is not None and match is None:
+        raise UsageError(f"--max-age takes a number with m, h or d, such as 36h; not '{text}'")
+    return timedelta(**{_UNITS[match["unit"]]: float(match["number"])}) if match else None
+
+
 @click.command(context_settings={"ignore_unknown_options": True})
 @judging_options
 @file_option(
     "--from", "kept", help="Answer from a kept run's folder, as a nightly leaves it; nothing is sent."
 )
 @click.option(
-    "--max-age", metavar="AGE", help="How long ago that run may have begun: 90m, 36h (default), 7d."
+    "--max-age",
+    metavar="AGE",
+    callback=_age,
+    help="How long ago that run may have begun: 90m, 36h (default), 7d.",
 )
 @click.option("--strict", is_flag=True, help="Without effect: a gate is always strict.")
 @evidence_options
@@ -93,7 +103,7 @@ def command(
     workers: int | None,
     pytest_arguments: tuple[str, ...],
     kept: Path | None,
-    max_age: str | None,
+    max_age: timedelta | None,
     **options: Any,
 ) -> int:
     """Decide whether an SDK can be released against a target: one verdict, one exit code, and why, in the last line.
@@ -125,7 +135,7 @@ def command(
 
 def _from_kept_run(
     kept: Path,
-    max_age: str,
+    max_age: timedelta,
     *,
     target: str | None,
     consumer: str | None,
@@ -146,7 +156,7 @@ def _from_kept_run(
         terms=load_terms(consumer, deviations, target, record.run.target, Path.cwd()),
         target=None if by_address or target is None else Path(target).name.removesuffix(".toml"),
         base_url=address and address_of(address),
-        max_age=_age(max_age),
+        max_age=max_age,
         now=now,
     )
     verdict, gaps = answer(folder, record, question, list(load_catalogue()))
@@ -172,13 +182,6 @@ def _address(target: str | None) -> str | None:
     path = settings_file(target, Path.cwd()) if target is not None else None
     address = read_toml_file(path, str(path)).tables.get("base_url") if path else None
     return address if isinstance(address, str) else None
-
-
-def _age(text: str) -> timedelta:
-    match = _AGE.fullmatch(text.strip())
-    if match is None:
-        raise UsageError(f"--max-age takes a number with m, h or d, such as 36h; not '{text}'")
-    return timedelta(**{_UNITS[match["unit"]]: float(match["number"])})
 
 
 class _Gate:

@@ -203,5 +203,5 @@ def _table(rows: list[Row], columns: list[str]) -> Iterable[str]:
 
 
 def _text(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return " ".join(text.split())

@@ -11,6 +11,7 @@ import click
 
 from contracts.cli.removed import refuse_removed
 from contracts.command_line import run_to_the_end
+from contracts.errors import refuse_empty_values
 from contracts.interface.location import keep_hypothesis_out
 
 #: Commands that judge a target and leave a verdict file, and options with which they do not.
@@ -42,6 +43,15 @@ class _Commands(click.Group):
         """Refuse first what was removed."""
         refuse_removed(args)
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and refuse empty values of its options."""
+        name, command, words = super().resolve_command(ctx, args)
+        if command is not None:
+            refuse_empty_values(words, {name for each in command.params for name in each.opts})
+        return name, command, words
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Name the commands, in the order of the help."""
@@ -81,4 +91,4 @@ def _forget_latest() -> None:
     words = [word for given in sys.argv[1:] for word in given.split("=", 1)]
     if words and words[0] in _RUNS and _NO_RUN.isdisjoint(words):
         named = words.index("--reports") + 1 if "--reports" in words else len(words)
-        forget_latest(Path(*words[named : named + 1] or ["reports"]))
+        forget_latest(Path(next(iter(words[named : named + 1]), "") or "reports"))

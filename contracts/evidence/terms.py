@@ -302,20 +302,13 @@ def load_terms(
         target: The settings file or name that the person gave; `name` is the target's own.
         search: The current folder.
     """
-    used = read_consumer(_named(consumer, "--consumer", search), consumer) if consumer is not None else None
-    file = _named(deviations, "--deviations", search) if deviations is not None else None
+    used = read_consumer(search / consumer, consumer) if consumer is not None else None
+    file = search / deviations if deviations is not None else None
     file = file or next((path for path in _places(target, name, search) if is_file(path)), None)
     if file is None:
         return Terms(used)
     shown = deviations or str(file.relative_to(search) if file.is_relative_to(search) else file)
     return Terms(used, read_deviations(file, shown), shown)
-
-
-def _named(path: str, option: str, search: Path) -> Path:
-    if not path.strip():
-        # An unset variable in a script must not silently mean something else.
-        raise UsageError(f"{option} is empty; name a file, or leave the option out")
-    return search / path
 
 
 def _places(target: str | None, name: str, search: Path) -> Iterator[Path]:

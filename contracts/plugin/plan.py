@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from contracts.errors import UsageError, suggestion
+from contracts.errors import UsageError, refuse_empty_values, suggestion
 from contracts.evidence.terms import Terms, load_terms
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
@@ -173,6 +173,9 @@ def read_selection(config: pytest.Config) -> Selection:
 
 def _check_words(config: pytest.Config) -> None:
     """Insist that what pytest would refuse later can be used, before anything is begun or written."""
+    taking_words = [option for option in RUN_OPTIONS if not (option.switch or option.repeatable)]
+    given = [f"{option.flag}={config.getoption(option.flag)}" for option in taking_words]
+    refuse_empty_values(given, [option.flag for option in taking_words])
     for option in (KEEP, WAIT, SEED):
         given = config.getoption(option.flag)
         if given is not None and int(given) < 0:

@@ -366,7 +366,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
         if is_contract_run(config) and (run is None or not run.over):
             if run is not None:
                 shutil.rmtree(run.folder, ignore_errors=True)
-            forget_latest(Path(config.getoption(REPORTS.flag)))
+            forget_latest(Path(config.getoption(REPORTS.flag) or str(REPORTS.default)))
         raise
 
 

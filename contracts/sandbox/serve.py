@@ -16,7 +16,7 @@ import click
 import uvicorn
 from starlette.types import ASGIApp
 
-from contracts.errors import INTERRUPTING_SIGNALS, UsageError
+from contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_empty_values
 from contracts.interface.cross_origin import AllowedOrigins
 from contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
 from contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
@@ -167,6 +167,7 @@ def command(*, host: str, port: int, **settings: Any) -> int:
 def main(argv: list[str]) -> int:
     """Serve the sandbox; exit code 4 when options, port or folder cannot be used."""
     try:
+        refuse_empty_values(argv, {name for each in command.params for name in each.opts})
         return int(command.main(argv, "registry-contracts sandbox", standalone_mode=False) or 0)
     except (UsageError, click.ClickException) as problem:
         said = problem.format_message() if isinstance(problem, click.ClickException) else str(problem)

@@ -91,13 +91,7 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
 
 
 def settings_file(name_or_path: str, search: Path) -> Path | None:
-    """The settings file of a target, by its path or its name in `targets/`; None where there is none.
-
-    Raises:
-        UsageError: it is empty, as an unset variable in a script is, which must not turn into a green run.
-    """
-    if not name_or_path.strip():
-        raise UsageError("--target is empty; name a settings file or target, or leave the option out")
+    """The settings file of a target, by its path or its name in `targets/`; None where there is none."""
     named = f"{name_or_path}.toml" if _is_name(name_or_path) else name_or_path
     return next(filter(is_file, (search / name_or_path, search / TARGETS_FOLDER / named)), None)
 

@@ -85,7 +85,8 @@ def test_a_kept_run_that_cannot_be_used_is_one_line_and_exit_code_4(program: Pro
     (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
     table = [
         (("nowhere",), "no kept run in 'nowhere'"),
-        (("kept", "--max-age", "36"), "no kept run in 'kept'"),
+        (("kept", "--max-age", "36"), "--max-age takes a number with m, h or d"),
+        (("kept", "--max-age", "36h"), "no kept run in 'kept'"),
         (("kept", "--workers", "2"), "--workers says nothing with --from"),
         (("kept", "--target", ""), "--target is empty"),
     ]

@@ -74,6 +74,29 @@ def test_a_name_that_is_none_is_refused(run_command: RunCommand, words: str) -> 
     assert "zz" in ended.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            "run --base-url",
+            "run --target",
+            "run --reports",
+            "run --history",
+            "gate --consumer",
+            "gate --from",
+        ),
+        *("check a.har --consumer-out", "openapi -o", "init dev --from-har", "list runs --reports"),
+        *("sandbox --port 0 --data", "doctor --reports"),
+    ],
+)
+@pytest.mark.parametrize("value", ["{} ", "{}="])
+def test_an_option_with_an_empty_value_is_named(run_command: RunCommand, words: str, value: str) -> None:
+    *command, option = words.split()
+    ended = run_command(*command, *value.format(option).split(" "))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (4, "", 1), ended
+    assert f"{option} is empty; give it a value, or leave the option out" in ended.err
+
+
 @pytest.mark.parametrize("name", REMOVED)
 def test_what_was_removed_names_what_to_use_in_one_line(run_command: RunCommand, name: str) -> None:
     command, *option = name.split()

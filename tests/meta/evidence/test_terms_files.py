@@ -135,7 +135,6 @@ def test_deviations_are_looked_up_by_the_targets_name(tmp_path: Path) -> None:
     [
         ("nowhere.toml", None, "no consumer file 'nowhere.toml'"),
         (None, "nowhere.toml", "no deviations file 'nowhere.toml'"),
-        (None, "", "--deviations is empty"),
     ],
 )
 def test_a_file_that_is_not_there_is_told(

@@ -75,6 +75,7 @@ def test_everything_is_listed(command: RunCommand, what: str) -> None:
     ended = command("list", what)
     assert ended.code == 0
     assert len(ended.out.splitlines()) == len(rows(command, what)) > 1
+    assert "('" not in ended.out
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def complaint(ended: Any) -> str:
         ("--profile=gat", r"unknown profile 'gat'; did you mean 'gate'\?"),
         ("--clause=draft-get-contents", "draft-get-content"),
         ("--realm=abs", "production realm, which is refused"),
+        ("--baseline=", "--baseline is empty; give it a value, or leave the option out"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
         ("--keep=-3", "--keep must be 0 or more"),
         ("--log-level=nonsense", "'NONSENSE' is not recognized as a logging level"),

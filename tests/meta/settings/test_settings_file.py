@@ -56,7 +56,7 @@ ADDRESS = {"REGISTRY_BASE_URL": "https://h.example"}
         (None, {**ENVIRON, **ADDRESS, "REGISTRY_EMAIL": PASSWORD}, "REGISTRY_EMAIL holds no e-mail"),
         ("https://h.example", {"REGISTRY_EMAIL": "a@b.example"}, "REGISTRY_PASSWORD"),
         (f"https://me:{PASSWORD}@h", ENVIRON, "the address of the target holds credentials"),
-        ("", {}, "--target is empty"),
+        ("", {}, "no target ''"),
         pytest.param("x" * 5000, {}, "no target", id="long-name"),
         ("stagng", {}, "targets/ holds dev, staging; did you mean 'staging'?"),
         ("nowhere.toml", {}, "nowhere.toml: is no file that can be read"),
