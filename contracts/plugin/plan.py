@@ -180,6 +180,11 @@ def _check_words(config: pytest.Config) -> None:
         given = config.getoption(option.flag)
         if given is not None and int(given) < 0:
             raise UsageError(f"{option.flag} must be 0 or more, not {given}")
+    limited = config.getoption("max_warnings") is not None or config.getini("max_warnings")
+    if limited and is_contract_run(config):
+        raise UsageError(
+            "--max-warnings is not for a contract run, whose exit code 6 is that of inconclusive"
+        )
     # -k and -m are read where items are chosen: here of none.
     marks = config.pluginmanager.get_plugin("mark")
     if marks is not None:

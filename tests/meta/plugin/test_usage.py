@@ -27,6 +27,8 @@ def complaint(ended: Any) -> str:
         ("--realm=abs", "production realm, which is refused"),
         ("--baseline=", "--baseline is empty; give it a value, or leave the option out"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
+        ("--max-warnings=3", "--max-warnings is not for a contract run, whose exit code 6"),
+        ("-omax_warnings=3", "--max-warnings is not for a contract run, whose exit code 6"),
         ("--keep=-3", "--keep must be 0 or more"),
         ("--log-level=nonsense", "'NONSENSE' is not recognized as a logging level"),
         ("--finding=zz", "no finding 'zz': "),
