@@ -6,6 +6,7 @@ One result a case, whatever its attempts. Of the fixtures nothing is written: a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +26,8 @@ from contracts.exchanges.redaction import redacted
 from contracts.exchanges.transcript import curl, heading, transcript
 from contracts.interface.catalogue import Level
 from contracts.plugin.case import case_of
-from contracts.plugin.worker import MAIN, WORKER
+from contracts.plugin.worker import MAIN, WORKER, Worker
+from contracts.reports.writers import ALLURE_FOLDER
 from contracts.safe_text import printable
 
 _CLAUSE: Final = "clause"
@@ -69,15 +71,34 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = Path(worker.plan.folder)
     listener = plugin.AllureListener(config)
     config.pluginmanager.register(listener, _LISTENER)
-    place, clean = given or folder / "allure", worker.name == MAIN and option.clean_alluredir
+    place, clean = given or folder / ALLURE_FOLDER, worker.name == MAIN and option.clean_alluredir
     for each in (listener, _Results(place, clean)):  # type: ignore[no-untyped-call]
         allure_commons.plugin_manager.register(each)
         config.add_cleanup(partial(allure_commons.plugin_manager.unregister, each))
+    if worker.name == MAIN:
+        with suppress(OSError):  # a disk that is full
+            _write_environment(Path(place), worker)
     # What a case prints is not redacted.
     option.attach_capture = False
     # Into the run's page, unless `--allure-link-pattern` says otherwise.
     pattern = (_CLAUSE, f"{(folder / 'index.html').absolute().as_uri()}#{_CLAUSE}-{{}}")
     option.allure_link_pattern = [pattern, *option.allure_link_pattern]
+
+
+def _write_environment(folder: Path, worker: Worker) -> None:
+    """Write what Allure shows as the environment of its results."""
+    selection = worker.selection
+    facts = {
+        "Target": worker.target.in_words,
+        "Profile": selection.profile,
+        "Seed": selection.seed,
+        "Realms": ", ".join(selection.realms),
+    }
+    lines = (f"{name} = {printable(worker.redactor.text(str(value)))}" for name, value in facts.items())
+    folder.mkdir(parents=True, exist_ok=True)
+    # A backslash begins an escape in a file of properties.
+    text = "\n".join(lines).replace("\\", "\\\\")
+    (folder / "environment.properties").write_text(f"{text}\n", "utf-8")
 
 
 def pytest_contract_case(

@@ -81,7 +81,7 @@ KEEP = RunOption(
 UNPACKED = RunOption(
     "unpacked",
     "",
-    "Leave journals, traffic and Allure's results as they are, where they make the folder larger than 10 MB.",
+    "Leave journals and traffic as they are, where they make the folder larger than 10 MB.",
     switch=True,
 )
 DRIFT = RunOption("drift", "MODE", "Drift from the baseline: warn (default), fail or off.", "warn")

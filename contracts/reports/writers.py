@@ -128,12 +128,14 @@ def _lead(run_folder: Path, missing: dict[str, str]) -> None:
         missing[LATEST] = unwritten(LATEST, error)
 
 
-#: Bytes on disk that a run's folder takes at most before what is bulky in it is packed.
+#: Where Allure's results stand in a run's folder, as its own commands read them: as files, which are never packed.
+ALLURE_FOLDER: Final = "allure"
+#: Bytes on disk that all else in it takes at most before what is bulky is packed.
 LARGEST_FOLDER: Final = 10_000_000
 
 
 def pack(run_folder: Path) -> bool:
-    """Pack journals, traffic and Allure's results where a run's folder takes more than `LARGEST_FOLDER`.
+    """Pack journals and traffic where a run's folder takes more than `LARGEST_FOLDER`.
 
     Nothing is lost: every reader of a run's folder reads them packed as well. Where that is not enough, as after a
     nightly in all realms, so is the ledger of a run that left no draft, and the traffic is left out: journals hold
@@ -147,9 +149,6 @@ def pack(run_folder: Path) -> bool:
     bulky = [run_folder / har.FILE_NAME, *journals_in(run_folder)]
     with ThreadPoolExecutor() as pool:  # zlib lets other threads go on
         packed = pool.map(pack_file, [path for path in bulky if path.exists() and path.suffix != PACKED])
-        if (allure := run_folder / "allure").is_dir():
-            shutil.make_archive(str(allure), "zip", allure)
-            shutil.rmtree(allure)
         list(packed)
     ledger = run_folder / LEDGER_FILE
     if _is_too_large(run_folder) and ledger.exists() and not removable(read_entries([ledger])):
@@ -160,7 +159,8 @@ def pack(run_folder: Path) -> bool:
 
 
 def _is_too_large(run_folder: Path) -> bool:
-    return sum(map(_bytes_on_disk, run_folder.rglob("*"))) > LARGEST_FOLDER
+    counted = (path for path in run_folder.rglob("*") if ALLURE_FOLDER not in path.parts)
+    return sum(map(_bytes_on_disk, counted)) > LARGEST_FOLDER
 
 
 def _bytes_on_disk(path: Path) -> int:

@@ -48,6 +48,9 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: C
     assert len(results) == len(ended.cases()) == 3
     assert not list(folder.glob("*-container.json"))
     assert not (ended.folder / "allure").exists()
+    told = (folder / "environment.properties").read_text("utf-8").splitlines()
+    assert told[:2] == [f"Target = service at {service.url}", "Profile = gate"]
+    assert told[2:] == ["Seed = 1", "Realms = abs-dev, bch-dev, chm-dev, ort-dev"]
     assert [len({each[key] for each in results}) for key in ("testCaseId", "historyId")] == [1, 3]
     for result in results:
         labels = [(label["name"], label["value"]) for label in result["labels"]]
