@@ -30,6 +30,7 @@ from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session.actor import Actor
 from contracts.session.budgets import USED_UP_FILE
 from contracts.session.draft_cleanup import draft_cleanup, note_of_refused_submissions
+from contracts.session.layers import Request
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.session import Session, SessionGroup, namespace_of
 from contracts.settings.target import AUTHOR, Target
@@ -93,6 +94,12 @@ class Worker(Session):
         if self.name != MAIN and os.getppid() != self._parent:
             return "the run this worker belongs to is gone"
         return None
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request; the case that a worker is in ends here where a person stops the run."""
+        if self.name != MAIN and not request.housekeeping and self.stopped[0] == BY_HAND:
+            raise KeyboardInterrupt
+        return super().send(request)
 
     @contextmanager
     def giving_up_where_broken(self, session: pytest.Session) -> Iterator[None]:

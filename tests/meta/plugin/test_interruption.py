@@ -56,6 +56,17 @@ def test_a_stopped_run_cleans_up_and_reports(
     assert {path for method, path in service.app.requests if method == "PUT"} <= deleted(service)
 
 
+def test_a_worker_ends_in_the_middle_of_its_case(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    process = run.start("-k", "test_asking", "-n1", "--realm=abs-dev", f"--target={service.target}")
+    until(lambda: service.app.count("GET", "/draft") > 3, process)
+    os.killpg(process.pid, signal.SIGINT)
+    ended = interrupted(run, process)
+    assert ended.cases() == {}
+    assert len(saved(service)) > 1
+    assert saved(service) <= deleted(service)
+
+
 def test_a_terminal_that_is_closed_while_workers_start_stops_the_run_and_no_command_line_holds_a_secret(
     run: Any, faulty: Callable[..., Any]
 ) -> None:

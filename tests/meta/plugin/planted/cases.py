@@ -135,6 +135,13 @@ def test_waiting(world: World) -> None:
     until(lambda: (Path(os.environ["TMPDIR"]) / "enough").exists() or draft.uid == "", bool, LONG)
 
 
+@contract("draft-exists-present")
+def test_asking(world: World) -> None:
+    """A case that goes on sending requests when the run is stopped."""
+    draft = world.draft()
+    until(lambda: not world.author.get_draft(draft.uid), bool, LONG)
+
+
 @contract("contact-create-accepted")
 @pytest.mark.parametrize("turn", range(3))
 def test_contacts(world: World, expect: Expect, turn: int) -> None:
