@@ -45,7 +45,7 @@ def test_a_near_miss_of_the_rule_finds_nothing(
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
 
-@smoke("saveDraft", values=4, requests=13)
+@smoke("saveDraft", values=2, requests=7)
 @contract(
     *identifiers.MISS_CLAUSES,
     "uid-refusal-answer",

@@ -27,7 +27,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     )
 
 
-@smoke()
+@smoke("updateContact")
 @contract(
     "errors-several-faults",
     requests=3,

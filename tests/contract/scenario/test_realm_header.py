@@ -41,7 +41,6 @@ def test_an_empty_realm_header_is_refused(
     )
 
 
-@smoke(values=2, requests=6)
 @contract("realm-lists-apart", operations=("listDrafts",), requests=10)
 def test_drafts_of_one_realm_are_not_listed_in_another(
     world: World, realm: str, deal: Deal, expect: Expect

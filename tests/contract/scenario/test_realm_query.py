@@ -14,7 +14,7 @@ ATTACHMENTS = (
 )
 
 
-@smoke("updateWorkflowRecord", "createWorkflowRecordWithIdentifier", "createWorkflowRecord")
+@smoke("createWorkflowRecord")
 @contract("realm-query", "realm-query-unknown", operations=requests.family("workflow"), requests=3)
 def test_the_realm_may_stand_in_the_query(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str

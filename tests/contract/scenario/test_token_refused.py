@@ -111,7 +111,7 @@ def row(clause: str, way: str, bodies: Callable[[Right], list[Any]], what: str) 
     return pytest.param(clause, way, bodies, id=what, marks=contract(clause))
 
 
-@smoke("an e-mail", "a plain password", values=2, requests=3)
+@smoke("a plain password", values=2, requests=3)
 @pytest.mark.parametrize(
     ("clause", "way", "bodies"),
     [

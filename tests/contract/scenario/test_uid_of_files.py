@@ -13,7 +13,6 @@ from contracts.cases import (
     contract,
     identifiers,
     shared_documents,
-    smoke,
     upload,
 )
 
@@ -40,7 +39,6 @@ def test_a_document_at_the_end_of_the_range_has_attachments(
     edges("getAttachmentThumbnail").accepted(attachments.preview(world, picture))
 
 
-@smoke()
 @contract(
     "uid-files-case-sensitive",
     operations=("listAttachments", "attachmentExists", "getAttachment"),

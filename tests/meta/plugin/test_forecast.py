@@ -1,12 +1,13 @@
 """What a run says that it will send and can judge: from the cases as they are, without sending anything."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from contracts.interface.location import cases_directory
-from tests.meta.program import Program
+from tests.meta.program import CHECKOUT, Program
 
 
 def decorators() -> Iterator[tuple[str, list[ast.Call]]]:
@@ -45,6 +46,14 @@ def test_smoke_takes_in_every_case_that_is_marked(program: Program) -> None:
     ]
     assert len(marked) > 50, marked
     assert not left_out
+
+
+def test_smoke_sends_no_more_than_the_readme_says(program: Program) -> None:
+    bar = re.search(r"at most (\d+) requests", (CHECKOUT / "README.md").read_text("utf-8"))
+    assert program("run", "--profile=smoke").code == 0
+    verdict = json.loads((program.folder / "reports" / "latest" / "verdict.json").read_text("utf-8"))
+    assert bar is not None
+    assert verdict["environment"]["requests"] <= int(bar[1])
 
 
 def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any) -> None:
