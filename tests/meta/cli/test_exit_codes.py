@@ -90,3 +90,13 @@ def test_a_nasty_text_among_the_words_is_shown_safely(program: Program, words: s
     assert ended.code == 4, ended
     assert len(ended.output.splitlines()) <= 4
     assert_safe(ended)
+
+
+@pytest.mark.parametrize(("name", "warned"), [("HOME", False), ("HYPOTHESIS_STORAGE_DIRECTORY", True)])
+def test_a_place_that_cannot_be_written_breaks_no_run_and_its_warning_fails_none(
+    tmp_path: Path, name: str, warned: bool
+) -> None:
+    environment = {"XDG_CACHE_HOME": "", name: f"{os.devnull}/home"}
+    ended = fresh(tmp_path, *TINY_RUN[:2], "--operation=getDraft", "-ksingle_faults", environment=environment)
+    assert ended.code == 0, ended.output
+    assert ("HypothesisWarning" in ended.out) is warned, ended.output
