@@ -84,6 +84,9 @@ _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 CASE: Final = "through the proxy"
 _OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _OTHER_HOST: Final = "the Host header names another machine than this one; use localhost or 127.0.0.1"
+_FORWARDS_NOT: Final = (
+    "this passes on to one target only; point the client's base address here, and name no HTTP proxy"
+)
 _GONE: Final = "the client went away before the answer ended"
 
 
@@ -123,7 +126,12 @@ class ProxyHandler:
         self._overlaps = Overlaps()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Pass a request on; what a browser asks first is no business of the target's."""
+        """Pass a request on; what a browser asks first is no business of the target's.
+
+        What is not for this proxy is neither passed on nor judged: it is no traffic of the target.
+        """
+        if line := self._refusal(request):
+            return _own_answer(_FORBIDDEN, line, "http_request_denied")
         if self._origins is not None and is_preflight(request.method, _lower(request)):
             status, headers = self._origins.preflight(_lower(request))
             return web.Response(status=status, headers=headers)
@@ -133,6 +141,29 @@ class ProxyHandler:
         passing = self._relayed(request.method, raw_target(request), sent, CASE)
         with self._counted(passing):
             return await self._pass_on(request, passing)
+
+    def _refusal(self, request: web.BaseRequest) -> str | None:
+        """Why a request is not for this proxy, None where it is."""
+        host, raw = request.headers.get("Host"), request.raw_path
+        if request.method == "CONNECT" or not (raw.startswith(("/", "*")) or self._leads_here(request)):
+            return _FORWARDS_NOT
+        # A page whose own name was made to lead here (DNS rebinding) names that.
+        if raw.startswith("/") and host is not None and not names_this_machine(host):
+            return _OTHER_HOST
+        for origin in request.headers.getall("Origin", ()):
+            # Any page may send some requests blindly, and would be judged as the client.
+            if origin != f"http://{host}" and not (self._origins and self._origins.allows(origin)):
+                return f"a page of {plain_line(origin)} asked; --cors with this origin lets its pages use the proxy"
+        return None
+
+    def _leads_here(self, request: web.BaseRequest) -> bool:
+        """Whether a whole address, as clients send it to an HTTP proxy, is the target's or this one's."""
+        try:
+            asked = urlsplit(request.raw_path)
+            here = names_this_machine(asked.netloc) and (asked.port or 80) == _port_of(request)
+        except ValueError:
+            return False
+        return here or asked.netloc.lower() == urlsplit(self._base_url).netloc
 
     async def send(self, method: str, target: str, headers: Pairs, content: bytes, role: str) -> Exchange:
         """Send a request that a person wrote, judged beside what passes.
@@ -181,8 +212,6 @@ class ProxyHandler:
         body = passing.sent.along(request.content.iter_any()) if request.body_exists else None
         if body is None:
             passing.sent.end()
-        if not _for_this_machine(request):
-            return await self._own(request, passing, _FORBIDDEN, _OTHER_HOST, "http_request_denied")
         try:
             async with self._relay.send(request.method, passing.target, headers, body) as onward:
                 return await self._pass_back(request, passing, onward)
@@ -229,10 +258,7 @@ class ProxyHandler:
             if request.transport is not None:
                 request.transport.abort()
             return passing.response
-        text = f"registry-contracts proxy: {line}\n"
-        return web.Response(
-            status=status, text=text, headers={OWN: f"registry-contracts-proxy; error={error}"}
-        )
+        return _own_answer(status, line, error)
 
     async def across_origins(self, request: web.Request, response: web.StreamResponse) -> None:
         """Let a page of an allowed origin see any answer (a signal handler of the application)."""
@@ -244,14 +270,16 @@ class ProxyHandler:
         response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
 
 
-def _for_this_machine(request: web.BaseRequest) -> bool:
-    """Whether a request names this machine as its host, as clients do that are pointed at the proxy.
+def _own_answer(status: int, line: str, error: str) -> web.Response:
+    """One line in place of the target's answer."""
+    headers = {OWN: f"registry-contracts-proxy; error={error}"}
+    return web.Response(status=status, text=f"registry-contracts proxy: {line}\n", headers=headers)
 
-    A page whose own name was made to lead here (DNS rebinding) names that. A client that takes this for its HTTP proxy
-    writes the target's whole address.
-    """
-    host = request.headers.get("Host")
-    return host is None or not request.raw_path.startswith("/") or names_this_machine(host)
+
+def _port_of(request: web.BaseRequest) -> int | None:
+    """The port of ours that a request came to; None where the connection is gone."""
+    place = request.transport and request.transport.get_extra_info("sockname")
+    return int(place[1]) if place else None
 
 
 def names_this_machine(host: str) -> bool:

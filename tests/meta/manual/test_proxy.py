@@ -86,14 +86,31 @@ def test_a_request_and_its_answer_arrive_as_they_were_written(service: Service) 
     assert (answer.first, answer.headers, answer.body) == ("HTTP/1.1 299 Quite Fine", told, b"abc")
 
 
+PAGES = (
+    b"http://evil.test",
+    b"null",
+    b"http://localhost:5173",
+    b"http://localhost\r\nOrigin: http://evil.test",
+)
+ELSEWHERE = (
+    b"http://other.test/api/v2013/document-drafts?collection=my",
+    b"http://127.0.0.1:1/x",
+    b"ftp://other.test/x",
+)
+
+
 @pytest.mark.parametrize(
     ("request_bytes", "says"),
     [
         # A page of that name (DNS rebinding) would reach the target through the proxy.
         (BEGUN.replace(b"localhost", b"evil.test") + b"\r\n", b"the Host header names another machine"),
         (LISTED.replace(b"abs-dev", b"abs") + b"\r\n", b"production realm"),
+        # Any page may send these blindly; the client would be judged by them.
+        *((LISTED + b"Origin: " + page + b"\r\n\r\n", b"--cors with this origin") for page in PAGES),
+        # It was taken for an HTTP proxy: token and address are another host's.
+        *((BEGUN.replace(b"/x", place) + SECRET + b"\r\n\r\n", b"name no HTTP proxy") for place in ELSEWHERE),
+        (BEGUN.replace(b"GET /x", b"CONNECT other.test:443") + b"\r\n", b"name no HTTP proxy"),
     ],
-    ids=["another machine", "production"],
 )
 def test_what_may_not_be_sent_is_refused_before_the_first_byte(
     service: Service, request_bytes: bytes, says: bytes
@@ -102,7 +119,19 @@ def test_what_may_not_be_sent_is_refused_before_the_first_byte(
     assert answer.first.startswith("HTTP/1.1 403")
     assert answer.value("Proxy-Status").startswith("registry-contracts-proxy")
     assert says in answer.body
+    assert answer.body.count(b"\n") == 1
     assert service.received == []
+
+
+@pytest.mark.parametrize("own", ["proxy", "url"])
+def test_a_client_that_writes_whole_addresses_or_a_page_of_the_proxys_own_is_served(
+    service: Service, own: str
+) -> None:
+    place = f"{getattr(service, own)}/x".encode()
+    host = urlsplit(service.proxy).netloc.encode()
+    begun = BEGUN.replace(b"/x", place).replace(b"localhost", host)
+    assert service.ask(begun + b"Origin: http://" + host + b"\r\n\r\n").body == b"[]"
+    assert service.received[0].first == "GET /x HTTP/1.1"
 
 
 def test_chunks_pass_both_ways_as_they_come(library_launcher: Launcher, tmp_path: Path) -> None:
@@ -163,6 +192,11 @@ def test_it_ends_with_a_verdict_when_it_is_told_to_whatever_it_was_sent(
                 wire.send(request)
                 assert b" 400 " in wire.stream.readline(), name
         assert service.received == []
+        for place in ELSEWHERE:
+            assert (
+                b"name no HTTP proxy"
+                in service.ask(LISTED.replace(b"/api/v2013/document-drafts", place) + b"\r\n").body
+            )
         assert service.ask(LISTED + SECRET + b"\r\n\r\n").body == b"[]"
     assert proxy.ended is not None
     assert (proxy.ended.code, SECRET.decode() in proxy.ended.output) == (0, False)
