@@ -1,12 +1,16 @@
 """The workflows that people copy pin their actions, and name options that exist; `tox -e workflows` lints them."""
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
 from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from contracts.cli.program import COMMANDS
 
@@ -21,6 +25,37 @@ def test_actions_are_pinned_by_hash_with_their_release_beside() -> None:
         used = re.findall(r"^\s*-? *uses: (.*)$", path.read_text("utf-8"), re.MULTILINE)
         assert used, path
         assert all(pinned.fullmatch(each) for each in used), used
+
+
+@pytest.mark.parametrize(
+    ("package", "code"),
+    [
+        ("registry-contracts==0.1.0", 0),
+        ("registry-contracts[sandbox]==0.1.0", 0),
+        ("dist/registry_contracts-0.1.0-py3-none-any.whl", 0),
+        (f"registry-contracts @ git+https://example.test/x@{'a' * 40}", 0),
+        ("registry-contracts", 4),
+        ("registry-contracts[sandbox]", 4),
+        ("registry-contracts>=0.1", 4),
+        ("git+https://example.test/x@main", 4),
+        ("", 4),
+    ],
+)
+def test_a_job_with_secrets_installs_only_what_is_one_thing(tmp_path: Path, package: str, code: int) -> None:
+    workflow = yaml.safe_load((CHECKOUT / ".github" / "workflows" / "gate.yml").read_text("utf-8"))
+    given = workflow[True]["workflow_call"]["inputs"]["package"]
+    assert (given.get("default"), given["required"]) == (None, True)
+    script = next(
+        each["run"] for each in workflow["jobs"]["gate"]["steps"] if "install" in each.get("run", "")
+    )
+    pip = tmp_path / "python"
+    pip.write_text("#!/bin/sh\n", "utf-8")
+    pip.chmod(0o755)
+    environment = {"PACKAGE": package, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    ended = subprocess.run(
+        [str(shutil.which("bash")), "-eo", "pipefail", "-c", script], env=environment, check=False
+    )
+    assert ended.returncode == code
 
 
 def commands(text: str) -> list[list[str]]:
