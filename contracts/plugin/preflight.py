@@ -22,7 +22,7 @@ from contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
 from contracts.cases.submissions import UNKNOWN_SCHEMA
 from contracts.checks.outcomes import Attempt, confirm, contradicted
 from contracts.checks.workflow import Row, carries_message
-from contracts.errors import EnvironmentFault
+from contracts.errors import EnvironmentFault, UsageError
 from contracts.evidence.record import Verdict
 from contracts.evidence.terms import Consumer
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
@@ -33,6 +33,7 @@ from contracts.session.actor import Actor
 from contracts.session.authentication import NO_TOKEN
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import Token
+from contracts.session.way import wants_client_certificate
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
@@ -246,6 +247,9 @@ class Look:
             waited = (datetime.now(UTC) - began).total_seconds()
             yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
             author = self._sign_in(AUTHOR)
+        if "TLS" in author.refusal and wants_client_certificate(self._target):
+            why = "it wants a client certificate, and none is set"
+            raise UsageError(f"{url}: {why}; name its file as client_certificate in [tls] of the settings")
         if author.environment:
             hint = _other_scheme(url, author.refusal) or "; is the service up and the base URL right?"
             why = f"{url} cannot be judged: {author.refusal}{hint}"

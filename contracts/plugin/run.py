@@ -143,6 +143,8 @@ class Run:
         self.stopping.begin()
         try:
             obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
+        except UsageError as error:
+            raise pytest.UsageError(complaint(error)) from None
         except SuiteError as error:
             self.worker.write_trouble("looking at the target", str(error))
             pytest.exit("the suite broke", returncode=ExitCode.ERROR)
@@ -179,6 +181,13 @@ class Run:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
         """Close the books, write the reports, and give the session the run's exit code."""
         self.stopping.finishing = True
+        if (
+            exitstatus == pytest.ExitCode.USAGE_ERROR
+            and not self.planned
+            and not self.worker.ledger.removable()
+        ):
+            # No case is there by that name, say: it is refused as what cannot be read, and has nothing to report.
+            return (yield)
         gc.freeze()  # all that a run has recorded lasts until the reports are written
         try:
             self.verdict = self._concluded(exitstatus)
@@ -387,6 +396,10 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.pluginmanager.register(run)
         run.write_facts()
         run.complaints += comparison.note_in(folder)
+    except UsageError:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     except (OSError, SuiteError) as error:
         # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
         with suppress(OSError):

@@ -85,7 +85,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
     result = yield
     run = session.config.stash.get(RUN, None)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and run is not None:
+    if reporter is not None and run is not None and run.over:
         reporter.section("contract")
         if run.trouble is None and run.verdict is not None:
             _tell_verdict(reporter, run, run.verdict)

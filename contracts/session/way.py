@@ -7,6 +7,7 @@ name counts before them. Credentials of `~/.netrc` are never used.
 from __future__ import annotations
 
 import os
+import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
@@ -46,15 +47,30 @@ class Way:
         return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
     def tls(self) -> ssl.SSLContext:
-        """What checks certificates, and shows the client's; raises `OSError` for a file without any."""
+        """What checks certificates, and shows the client's; raises `OSError` for a file that cannot be used."""
+        context = self.trusting()
+        if self.cert is not None:
+            certificate, key = (self.cert, None) if isinstance(self.cert, str) else self.cert
+            context.load_cert_chain(certificate, key, _no_passphrase)
+        return context
+
+    def trusting(self) -> ssl.SSLContext:
+        """What checks certificates; raises `OSError` for a file without any."""
         trusted = certifi.where() if self.verify is True else str(self.verify)
         folder = Path(trusted).is_dir()
-        context = ssl.create_default_context(
+        return ssl.create_default_context(
             cafile=None if folder else trusted, capath=trusted if folder else None
         )
-        if self.cert is not None:
-            context.load_cert_chain(*((self.cert,) if isinstance(self.cert, str) else self.cert))
-        return context
+
+
+#: What a PEM file says before a certificate, and before any kind of key.
+_CERTIFICATE, _KEY = b"BEGIN CERTIFICATE-----", b"PRIVATE KEY-----"
+_LOCKED: Final = "has a passphrase"
+
+
+def _no_passphrase() -> str:
+    # Without this OpenSSL asks the terminal, and waits for ever.
+    raise OSError(_LOCKED)
 
 
 def way_to(url: str, tls: TlsSettings) -> Way:
@@ -69,6 +85,8 @@ def way_to(url: str, tls: TlsSettings) -> Way:
 
 def check_way(target: Target) -> None:
     """Raise `UsageError` with the name of a variable or setting that leaves no way to a target; nothing is sent."""
+    if target.tls.client_key and not target.tls.client_certificate:
+        raise UsageError("client_key in [tls] is of no use alone; client_certificate names its certificate")
     way = way_to(target.base_url, target.tls)
     proxy = way.proxy(target.base_url)
     if proxy is not None and (why := _unusable(proxy)):
@@ -76,12 +94,58 @@ def check_way(target: Target) -> None:
         variables = [form for name in names for form in (name, name.upper()) if os.environ.get(form)]
         raise UsageError(f"{next(iter(variables), 'the proxy of this system')} {why}")
     try:
+        way.trusting()
+    except OSError as error:
+        variable = next((name for name in _CA_VARIABLES if os.environ.get(name) == way.verify), "")
+        name = "ca_bundle in [tls]" if target.tls.ca_bundle else variable
+        why = "" if isinstance(error, ssl.SSLError) else f" ({error.strerror})"
+        raise UsageError(
+            f"{name} names {way.verify!r}: no certificates in PEM form can be read there{why}"
+        ) from None
+    try:
         way.tls()
     except OSError as error:
-        name = next((name for name in _CA_VARIABLES if os.environ.get(name) == way.verify), "")
-        by_name = name and not target.tls.ca_bundle
-        about = f"{name} names {way.verify!r}" if by_name else "[tls] of the settings"
-        raise UsageError(f"{about}: no certificates can be read there ({error.strerror or error})") from None
+        raise UsageError(_unshown(target.tls, error)) from None
+
+
+def _unshown(tls: TlsSettings, error: OSError) -> str:
+    """Why no client certificate can be shown: the setting that names the file, and what it lacks."""
+    shown = tls.client_certificate or Path()
+    key, name = (tls.client_key, "client_key") if tls.client_key else (shown, "client_certificate")
+    if str(error) == _LOCKED:
+        return f"{name} in [tls] names '{key}', whose key {_LOCKED}; name one that has none"
+    if not isinstance(error, ssl.SSLError):
+        return f"{name} in [tls]: '{key}' or '{shown}' cannot be read: {error.strerror}"
+    if _CERTIFICATE not in shown.read_bytes():
+        return f"client_certificate in [tls] names '{shown}', which holds no certificate in PEM form"
+    if _KEY in key.read_bytes():
+        return f"{name} in [tls] names '{key}', whose key is not the one of the certificate"
+    return (
+        f"{name} in [tls] names '{key}', which holds no key in PEM form; client_key names a file of its own"
+    )
+
+
+#: How a service ends a handshake in which it was shown no certificate, by the version of TLS.
+_NONE_SHOWN: Final = ("ALERT_CERTIFICATE_REQUIRED", "ALERT_HANDSHAKE_FAILURE")
+_LONGEST_HANDSHAKE_SECONDS: Final = 5.0
+
+
+def wants_client_certificate(target: Target) -> bool:
+    """Whether a service refuses a handshake for want of a client certificate; nothing is sent in it."""
+    way, parts = way_to(target.base_url, target.tls), urlsplit(target.base_url)
+    if way.cert or way.proxy(target.base_url) or parts.scheme != "https":
+        return False
+    place = (parts.hostname or "", parts.port or 443)
+    try:
+        with (
+            socket.create_connection(place, _LONGEST_HANDSHAKE_SECONDS) as wire,
+            way.tls().wrap_socket(wire, server_hostname=parts.hostname) as secured,
+        ):
+            # By TLS 1.3 the refusal comes behind the handshake; whoever writes meanwhile may not come to read it.
+            secured.recv(1)
+    except OSError as error:
+        return any(alert in str(error) for alert in _NONE_SHOWN)
+    return False
 
 
 def _unusable(proxy: str) -> str:

@@ -10,17 +10,26 @@ from typing import Any
 import certifi
 import pytest
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from contracts.errors import UsageError
 from contracts.exchanges.exchange import Exchange
+from contracts.plugin.preflight import Look
 from contracts.session.layers import Request
 from contracts.session.session import Session
 from contracts.session.transport import Transport
-from contracts.session.way import proxy_passwords, way_to
-from contracts.settings.target import Target, TlsSettings
+from contracts.session.way import check_way, proxy_passwords, way_to
+from contracts.settings.target import AUTHOR, Account, Secret, Target, TlsSettings
 from tests.meta.http_answers import OK
 from tests.meta.wire import Wire, serving
 
+ACCOUNT = Account(AUTHOR, "author@sandbox.test", Secret("sandbox-author"))
 NOT_TRUSTED = "the TLS certificate or handshake was not accepted"
 VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
 
@@ -111,6 +120,74 @@ def test_a_client_certificate_is_shown_to_a_service_that_asks_for_it(
         blob.write_to_path(str(certificate), append=True)
     assert get(served.url, bundle, client_certificate=certificate, client_key=key).answered
     assert not get(served.url, bundle).answered
+    target = Target("service", served.url, accounts={AUTHOR: ACCOUNT}, tls=TlsSettings(Path(bundle)))
+    with (
+        Session(target, "one") as session,
+        pytest.raises(
+            UsageError, match=r"wants a client certificate, and none is set; .* client_certificate"
+        ),
+    ):
+        list(Look(session, ("abs-dev",)).diagnoses())
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Certificates and keys of clients, as PEM, as DER, and one that needs a passphrase."""
+    folder, issued = tmp_path_factory.mktemp("clients"), trustme.CA().issue_cert("client.example")
+    (folder / "c.pem").write_bytes(issued.cert_chain_pems[0].bytes())
+    (folder / "c.der").write_bytes(ssl.PEM_cert_to_DER_cert((folder / "c.pem").read_text("ascii")))
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    for name, encoding, secured in (
+        ("key.pem", Encoding.PEM, NoEncryption()),
+        ("key.der", Encoding.DER, NoEncryption()),
+        ("locked.pem", Encoding.PEM, BestAvailableEncryption(b"x")),
+    ):
+        (folder / name).write_bytes(key.private_bytes(encoding, PrivateFormat.PKCS8, secured))
+    (folder / "both.pem").write_bytes((folder / "c.pem").read_bytes() + (folder / "locked.pem").read_bytes())
+    trustme.CA().issue_cert("other.example").private_key_pem.write_to_path(str(folder / "other.pem"))
+    (folder / "empty").touch()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (
+            {"client_certificate": "c.pem", "client_key": "locked.pem"},
+            r"client_key .*locked.pem', whose key has a pass",
+        ),
+        ({"client_certificate": "both.pem"}, r"client_certificate .*both.pem', whose key has a passphrase"),
+        (
+            {"client_certificate": "c.pem"},
+            r"client_certificate .*c.pem', which holds no key .*; client_key names",
+        ),
+        (
+            {"client_certificate": "c.pem", "client_key": "key.der"},
+            r"client_key .*key.der', which holds no key in PEM",
+        ),
+        (
+            {"client_certificate": "c.pem", "client_key": "empty"},
+            r"client_key .*empty', which holds no key in PEM",
+        ),
+        (
+            {"client_certificate": "c.pem", "client_key": "other.pem"},
+            r"client_key .*other.pem', .* not the one of the cer",
+        ),
+        (
+            {"client_certificate": "c.der", "client_key": "key.pem"},
+            r"client_certificate .*c.der', .* no certificate in PEM",
+        ),
+        ({"client_key": "key.pem"}, r"client_key in \[tls\] is of no use alone"),
+        ({"ca_bundle": "c.der"}, r"ca_bundle .*c.der': no certificates in PEM form"),
+        ({"ca_bundle": "key.pem"}, r"ca_bundle .*key.pem': no certificates in PEM form"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_with_its_setting_and_what_it_lacks(
+    files: Path, settings: dict[str, str], says: str
+) -> None:
+    tls = TlsSettings(**{name: files / file for name, file in settings.items()})
+    with pytest.raises(UsageError, match=says):
+        check_way(Target("service", "https://registry.invalid", tls=tls))
 
 
 @pytest.mark.parametrize(
