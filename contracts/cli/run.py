@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentError
 from collections.abc import Generator, Mapping
@@ -51,9 +52,12 @@ class _Refusals:
         except pytest.UsageError as error:
             # Behind the parser's own lines on how it is to be used.
             refused = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
-            raise UsageError(f"{refused}; `registry-contracts run --help` shows the options") from error
+            advice = _variables() or "`registry-contracts run --help` shows the options"
+            raise UsageError(f"{refused}; {advice}") from error
         except ArgumentError as error:
             raise UsageError(f"another plugin of pytest has an option of the same name: {error}") from None
+        except (ImportError, ValueError) as error:  # of -p and variables: no such plugin, no words
+            raise UsageError(f"{error}; {_variables() or 'leave the plugin out'}") from None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_cmdline_main(self) -> Generator[None, object, object]:
@@ -61,6 +65,20 @@ class _Refusals:
             return (yield)
         except pytest.UsageError as error:
             raise UsageError(str(error)) from error
+
+
+#: Variables from which pytest takes words and plugins, as a job may have them for another suite.
+_ADDING: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+
+
+def _variables() -> str:
+    """What the environment adds to the words of a run, as advice; empty for nothing."""
+    given = [name for name in _ADDING if os.environ.get(name)]
+    return (
+        f"pytest also reads {' and '.join(given)}, which is set here: unset it for this command"
+        if given
+        else ""
+    )
 
 
 def run_cases(words: list[str], *plugins: object) -> int:
@@ -126,4 +144,5 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
         values = value if isinstance(value, tuple) else () if value is None else (value,)
         words += [f"--{name.replace('_', '-')}={one}" for one in values]
     words += ["--strict"] if strict else []
-    return [*words, *(["-n", str(workers)] if workers and workers > 1 and not plan else [])]
+    # Named, as plugins may be kept from loading by themselves.
+    return [*words, *(["-p", "xdist", "-n", str(workers)] if workers and workers > 1 and not plan else [])]

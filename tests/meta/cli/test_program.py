@@ -39,6 +39,33 @@ def test_what_it_does_not_know_is_one_line(run_command: RunCommand, words: tuple
     assert why in line
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("ADDOPTS", "--cov=sdk", "unrecognized arguments: --cov=sdk"),
+        ("ADDOPTS", "-k 'abc", "No closing quotation"),
+        ("ADDOPTS", "@nowhere", "No such file or directory: 'nowhere'"),
+        ("PLUGINS", "nowhere", "No module named 'nowhere'"),
+    ],
+)
+def test_a_variable_of_pytest_that_cannot_be_used_is_named(
+    run_command: RunCommand, monkeypatch: pytest.MonkeyPatch, name: str, value: str, why: str
+) -> None:
+    monkeypatch.setenv(f"PYTEST_{name}", value)
+    code, out, err = run_command("run")
+    (line,) = err.splitlines()
+    assert (code, out) == (4, "")
+    assert why in line
+    assert f"pytest also reads PYTEST_{name}" in line
+
+
+def test_workers_are_there_where_plugins_do_not_load_by_themselves(
+    run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    assert run_command("run", "--workers=2", "--markers").code == 0
+
+
 def test_an_interruption_while_it_is_imported_is_one_line() -> None:
     code = "import os, signal, sys; sys.argv = ['registry-contracts']; import registry_contracts; "
     interrupted = [sys.executable, "-c", f"{code}os.kill(os.getpid(), signal.SIGINT)"]
