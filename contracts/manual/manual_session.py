@@ -226,7 +226,11 @@ def _run_folder(options: SessionOptions, target: Target, token: str, left: Lefto
     It is removed at the end, unless something stays behind on the target.
     """
     folder = new_folder(options.reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
-    lock = ProcessLock(folder, _CONTROLLER)
+    try:
+        lock = ProcessLock(folder, _CONTROLLER)
+    except UsageError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     facts = {
         "target": target.name,
         "base_url": target.base_url,

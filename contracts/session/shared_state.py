@@ -5,6 +5,7 @@ A killed run's private folder holds tokens, so it goes with the first run or swe
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import pickle
@@ -18,18 +19,36 @@ from typing import Any, Final, TypeVar, cast
 
 from filelock import FileLock, Timeout
 
+from contracts.errors import UsageError
+
 PRIVATE_PREFIX: Final = "registry-contracts-"
 _OWNER_ONLY: Final = 0o077
 
 
+#: What file systems say that have no locks, as some shares.
+_NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+
+
 class ProcessLock:
-    """Says that a process is at work in a folder, by a lock that the operating system frees when the process ends."""
+    """Says that a process is at work in a folder, by a lock that the operating system frees when the process ends.
+
+    Raises:
+        UsageError: the folder's file system has no locks.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"alive-{name}.lock"
         begun = folder / f"begun-{name}.lock"
         self._lock = FileLock(begun, mode=0o600)
-        self._lock.acquire()
+        try:
+            self._lock.acquire()
+        except (OSError, NotImplementedError) as error:
+            if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+                raise
+            option = "TMPDIR" if folder.name.startswith(PRIVATE_PREFIX) else "--reports"
+            raise UsageError(
+                f"the file system of '{folder.parent}' has no locks; name another folder with {option}"
+            ) from None
         # Under its name only once it is held: a process that looked in between would take this one for dead.
         begun.rename(self._path)
 
