@@ -12,11 +12,13 @@ import ast
 import errno
 import gzip
 import json
+import os
 import re
 import tomllib
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from inspect import cleandoc
 from pathlib import Path
@@ -32,8 +34,9 @@ from contracts.safe_text import json_text
 Shape = TypeVar("Shape")
 
 Name = Annotated[str, Meta(min_length=1)]
-Count = Annotated[int, Meta(ge=0)]
-Seconds = Annotated[float, Meta(ge=0)]
+#: Numbers beyond these are none that anything was counted or measured to.
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 #: Texts of which none stands twice; the order of a list that people wrote is kept.
 Names = Annotated[tuple[Name, ...], Meta(extra_json_schema={"uniqueItems": True})]
 #: The end of a text in a pattern; `$` would let a line feed stand behind it.
@@ -44,10 +47,16 @@ _MOMENT: Final = (
 )
 #: A moment with its offset from UTC (RFC 3339), kept as the text it is.
 Moment = Annotated[str, Meta(pattern=_MOMENT, extra_json_schema={"format": "date-time"})]
-Seed = int | str | None
-_FILE_NAME: Final = rf"^[^/\\\x00-\x1f\x7f]+{_END}"
+#: Numbers of a clock are seeds, too.
+LARGEST_SEED: Final = 2**63 - 1
+Seed = Annotated[int, Meta(ge=0, le=LARGEST_SEED)] | None
+_UNSEEN: Final = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
+_FILE_NAME: Final = rf"^[^/\\{_UNSEEN}]+{_END}"
 #: A name that becomes part of a path: no separators, nothing that cannot be seen.
 FileName = Annotated[str, Meta(pattern=_FILE_NAME)]
+_ADDRESS: Final = rf"^(?:https?://[^\s{_UNSEEN}]+)?{_END}"
+#: The address of a target; empty where it is not known.
+Address = Annotated[str, Meta(pattern=_ADDRESS)]
 
 
 def one_of(*words: str) -> Meta:
@@ -62,6 +71,18 @@ EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
 RunWord = Annotated[str, one_of(*EXIT_CODES)]
 RunExitCode = Annotated[int, Meta(extra_json_schema={"enum": sorted(EXIT_CODES.values())})]
 Level = Annotated[str, one_of("must", "should", "silent")]
+
+
+def check_moment(text: str) -> None:
+    """Refuse a moment that no calendar has.
+
+    Raises:
+        ValueError: it is one.
+    """
+    try:
+        datetime.fromisoformat(text).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("no calendar has this day") from None
 
 
 def same_outcome(verdict: str, exit_code: int) -> None:
@@ -88,6 +109,8 @@ class OpenFormat(msgspec.Struct, frozen=True):
     """A declaration of a file whose later versions may add members."""
 
 
+#: What nests deeper is read by no program that calls itself for each level.
+_DEEPEST: Final = 200
 #: Reading a longer number takes time out of all proportion.
 _MOST_DIGITS: Final = 4000
 
@@ -114,11 +137,29 @@ def parse(text: str | bytes, shown: str) -> Any:
         UsageError: it is no JSON, or nests too deep to be read.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant, parse_int=whole_number)
+        value = json.loads(text, parse_constant=_no_constant, parse_int=whole_number)
+        deep = _nests_deep(value)
     except RecursionError:
-        raise UsageError(f"{shown}: nests too deep") from None
+        deep = True
     except ValueError as error:
         raise UsageError(f"{shown}: is not JSON: {error}") from None
+    if deep:
+        raise UsageError(f"{shown}: nests too deep")
+    return value
+
+
+def _nests_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [part for each in level for part in _parts(each)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: Any) -> Collection[Any]:
+    """What stands in a list or an object of JSON; nothing stands in a scalar."""
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def convert(value: Any, shape: type[Shape], shown: str) -> Shape:
@@ -149,6 +190,8 @@ def _worded(pattern: str) -> str:
         return "not a moment (ISO 8601, with its offset from UTC)"
     if pattern == _FILE_NAME:
         return "not a name (it holds a slash, a backslash or what cannot be seen)"
+    if pattern == _ADDRESS:
+        return "not an http or https address"
     words = re.fullmatch(r"\^\(\?:(.*)\)" + re.escape(_END), pattern)
     return f"Expected one of {words[1].replace('|', ', ')}" if words else f"Expected text like {pattern}"
 
@@ -166,6 +209,20 @@ def is_file(path: Path) -> bool:
     except (OSError, ValueError):
         # No path at all: too long for the system, a zero byte, a folder that may not be entered.
         return False
+
+
+def own_folder(folder: Path) -> Path:
+    """Return the folder of a kept run, which may come from another machine: no link in it leads out of it.
+
+    Raises:
+        UsageError: one does; reading or writing it would reach other files.
+    """
+    root = os.path.realpath(folder)
+    for place, folders, files in os.walk(root):
+        for path in (Path(place, name) for name in (*folders, *files)):
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(root):
+                raise UsageError(f"{path}: is a link that leads out of the run's folder; take it away")
+    return folder
 
 
 def read_bytes(path: Path, largest: int = _LARGEST) -> bytes:

@@ -6,7 +6,6 @@ Every report is a function of the journals and `run.json`, so a journal holds fa
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,7 +17,7 @@ from typing import IO, Any, Final, NamedTuple, Self
 from msgspec import UNSET, UnsetType
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.findings import UNWEIGHED, Finding
+from contracts.evidence.findings import Finding
 from contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, Untested
 from contracts.exchanges.exchange import ExchangeEntry
 from contracts.file_formats import (
@@ -194,15 +193,7 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
         raise UsageError(f"{place}: not an event (an object with a 'kind')")
     if event["kind"] not in EVENTS:
         raise UsageError(f"{place}: the kind of event '{event['kind']}' is not known to this version")
-    if event["kind"] == "finding" and "case" in event:
-        # Earlier versions wrote down what a case saw by other names.
-        again = {name: event.get(name) for name in ("command", "curl")}
-        event |= {**UNWEIGHED, "cases": [event["case"]], "reproduce": again}
-    if event["kind"] == "case":
-        # Earlier versions named missing settings in the reason alone.
-        event.setdefault("settings", _MISSING.findall(str(event.get("reason"))))
     return Event(event["kind"], convert(event, EVENTS[event["kind"]], place))
 
 
-_MISSING: Final = re.compile(r"\bsetting (.+?) (?:is missing|has no unused id left)")
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

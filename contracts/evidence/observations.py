@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from contracts.errors import UsageError
 from contracts.evidence.record import Observation, RunRecord
 from contracts.evidence.verdicts import RunVerdict
-from contracts.file_formats import Format, Moment, Name, convert, parse, read_bytes, write_file
+from contracts.file_formats import FileName, Format, Moment, Name, convert, parse, read_bytes, write_file
 from contracts.history.drift import RealmDifference, between_realms
 from contracts.history.observed_facts import FAULT, OR, SEEN, Facts, Place, Value, put_together
 
@@ -93,7 +93,7 @@ class ObservationsFile(Format, frozen=True, kw_only=True):
     """What a run saw where the interface document is silent; `complete` is false where evidence is missing."""
 
     format: Literal[3] = FORMAT
-    target: str
+    target: FileName
     profile: str
     started: Moment
     observed: tuple[PlaceFacts, ...]

@@ -15,7 +15,18 @@ from msgspec import Meta
 from contracts.evidence.findings import Finding
 from contracts.evidence.terms import Terms
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import Count, FileName, Moment, Name, OpenFormat, Seconds, Seed, one_of
+from contracts.file_formats import (
+    Address,
+    Count,
+    FileName,
+    Moment,
+    Name,
+    OpenFormat,
+    Seconds,
+    Seed,
+    check_moment,
+    one_of,
+)
 from contracts.interface.profiles import Profile
 from contracts.session.recording import FaultEvent
 from contracts.settings.target import target_in_words
@@ -112,9 +123,9 @@ class RunFacts:
     nothing was sent. `token` begins the identifiers of the run's records; it is not secret.
     """
 
-    target: str
+    target: FileName
     target_kind: str
-    base_url: str
+    base_url: Address
     profile: Annotated[str, one_of(*Profile)]
     seed: Seed
     realms: tuple[Name, ...]
@@ -140,7 +151,7 @@ class RunFacts:
     def __post_init__(self) -> None:
         """Refuse moments that no calendar has."""
         for moment in filter(None, (self.started, self.finished)):
-            datetime.fromisoformat(moment)
+            check_moment(moment)
 
     @property
     def target_in_words(self) -> str:

@@ -156,5 +156,5 @@ class Comparison:
         if self.history is None or not path.exists():
             return
         entry = runs.read_line(path.read_text("utf-8"))
-        if entry is not None and entry.comparable:
+        if entry.comparable:
             runs.append(self.history, entry)

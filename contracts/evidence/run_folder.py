@@ -5,7 +5,6 @@ What cannot be used is a `UsageError` of one line that names the file.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -28,7 +27,7 @@ from contracts.evidence.record import (
     distinct_records,
 )
 from contracts.exchanges.exchange import Exchange
-from contracts.file_formats import convert, parse, read_bytes
+from contracts.file_formats import convert, own_folder, parse, read_bytes, read_file
 from contracts.safe_text import encodable, many
 from contracts.session.ledger import RUN_FILE
 
@@ -133,10 +132,10 @@ def prune(reports: Path, keep: int) -> list[Path]:
 
 def _is_done_with(folder: Path) -> bool:
     try:
-        facts = json.loads((folder / RUN_FILE).read_text("utf-8"))
-    except (OSError, ValueError):
+        facts = read_file(folder / RUN_FILE, dict[str, Any])
+    except (FileNotFoundError, UsageError):
         return False
-    return isinstance(facts, dict) and bool(facts.get("finished")) and facts.get("left") == 0
+    return bool(facts.get("finished")) and facts.get("left") == 0
 
 
 def harmless_crashes(
@@ -229,7 +228,7 @@ def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
 
 def read_run_facts(run_folder: Path) -> RunFacts:
     """Read `run.json`."""
-    path = run_folder / RUN_FILE
+    path = own_folder(run_folder) / RUN_FILE
     try:
         text = read_bytes(path)
     except FileNotFoundError as error:

@@ -17,7 +17,7 @@ import yaml
 from msgspec import Meta
 
 from contracts.errors import UsageError
-from contracts.file_formats import Format, Name, convert, read_bytes, read_file, write_file
+from contracts.file_formats import FileName, Format, Name, convert, read_bytes, read_file, write_file
 from contracts.history.drift import Mode
 from contracts.history.observed_facts import Change, Facts, Place, Value
 from contracts.interface.description import load_description
@@ -39,7 +39,7 @@ class BaselineFile(Format, frozen=True):
     """The content of a baseline file; `facts`: clause id → operation → name of the fact → value, or realm → value."""
 
     format: Literal["1"]
-    target: str
+    target: FileName
     realms: tuple[str, ...]
     facts: Mapping[str, Mapping[str, Mapping[str, Value | Mapping[str, Value]]]]
 

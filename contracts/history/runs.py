@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -23,13 +22,14 @@ from msgspec import Meta
 from contracts.errors import UsageError
 from contracts.file_formats import (
     Count,
+    FileName,
     Format,
     Moment,
-    Name,
     RunExitCode,
     RunWord,
     Seconds,
     Seed,
+    check_moment,
     checked,
     convert,
     one_of,
@@ -64,7 +64,7 @@ Cells = Mapping[str, Annotated[Mapping[str, Seen], Meta(min_length=1)]]
 class PastRun(Format, frozen=True):
     """One run in figures."""
 
-    run: Annotated[Name, Meta(description="Name of the run folder; unique.")]
+    run: Annotated[FileName, Meta(description="Name of the run folder; unique.")]
     started: Moment
     profile: str
     verdict: RunWord
@@ -80,7 +80,7 @@ class Entry(PastRun, kw_only=True, frozen=True):
     """One run: a line of the history, and `history-entry.json`."""
 
     format: Literal[1] = 1
-    target: str
+    target: FileName
     seed: Seed
     exit_code: RunExitCode
     cells: Cells
@@ -98,7 +98,7 @@ class Entry(PastRun, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse a day that no calendar has, and a verdict with the exit code of another."""
-        datetime.fromisoformat(self.started)
+        check_moment(self.started)
         same_outcome(self.verdict, self.exit_code)
 
 
@@ -112,12 +112,9 @@ def line_of(entry: Entry) -> str:
     return json.dumps({"format": entry.format, **content}, separators=(",", ":"), ensure_ascii=True)
 
 
-def read_line(line: str, shown: str = "the line") -> Entry | None:
-    """Read one line, None for runs that an earlier version put together; `shown` names it in messages."""
-    content = parse(line, shown)
-    if isinstance(content, dict) and "until" in content:
-        return None
-    return convert(content, Entry, shown)
+def read_line(line: str, shown: str = "the line") -> Entry:
+    """Read one line; `shown` names it in messages."""
+    return convert(parse(line, shown), Entry, shown)
 
 
 FILE_NAME: Final = "history.jsonl"

@@ -16,12 +16,14 @@ import pytest
 
 from contracts.errors import UsageError, refuse_empty_values, suggestion
 from contracts.evidence.terms import Terms, load_terms
+from contracts.file_formats import LARGEST_SEED
 from contracts.interface.catalogue import Clause, load_catalogue
 from contracts.interface.description import load_description
 from contracts.interface.location import cases_directory
 from contracts.interface.profiles import Profile
 from contracts.plugin.finding_again import choose_finding
 from contracts.plugin.run_options import KEEP, RUN_OPTIONS, RUN_SETTINGS, SEED, WAIT
+from contracts.safe_text import plain_line
 from contracts.session.way import check_way
 from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, DOCUMENT_SIZE_LIMIT, sandbox_target
 from contracts.settings.guard import refuse_production_realm
@@ -178,8 +180,10 @@ def _check_words(config: pytest.Config) -> None:
     refuse_empty_values(given, [option.flag for option in taking_words])
     for option in (KEEP, WAIT, SEED):
         given = config.getoption(option.flag)
-        if given is not None and int(given) < 0:
-            raise UsageError(f"{option.flag} must be 0 or more, not {given}")
+        if given is not None and not 0 <= int(given) <= LARGEST_SEED:
+            raise UsageError(
+                f"{option.flag} must be 0 or more, and {LARGEST_SEED} at most, not {plain_line(str(given))}"
+            )
     limited = config.getoption("max_warnings") is not None or config.getini("max_warnings")
     if limited and is_contract_run(config):
         raise UsageError(

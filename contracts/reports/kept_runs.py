@@ -8,6 +8,7 @@ from contracts.errors import UsageError
 from contracts.evidence.run_folder import LATEST
 from contracts.evidence.terms import FOLDER as DEVIATIONS
 from contracts.evidence.terms import Deviation, read_deviations
+from contracts.file_formats import FileName, convert, own_folder, read_text
 from contracts.history import runs
 from contracts.history.runs import Trend, trends
 from contracts.reports import verdict_json
@@ -31,14 +32,14 @@ def run_folder(reports: Path, run: str | None) -> Path:
             if run is not None
             else f"no run in '{reports}' yet; `registry-contracts run` makes one, --reports names another"
         )
-    return folder.resolve()
+    return own_folder(folder.resolve())
 
 
 def _latest(reports: Path) -> Path | None:
     latest = reports / LATEST
     if latest.is_file():
         # A file system without links holds the folder's name in a text file.
-        latest = reports / latest.read_text("utf-8").strip()
+        latest = reports / convert(read_text(latest, str(latest)).strip(), FileName, str(latest))
     return latest if latest.is_dir() else None
 
 
@@ -55,7 +56,7 @@ def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] |
         return None
     folder = run_folder(reports, run)
     path = folder / VERDICT
-    if not path.is_file():
+    if not path.exists():
         return None
     try:
         return folder.name, verdict_json.read(path)

@@ -73,9 +73,10 @@ class _Step:
 def own_commands(run_command: str, finding: Finding) -> tuple[NextCommand, ...]:
     """Return this program's commands about a finding, as lines that work where its run was started."""
     where = where_of(run_command)
-    reports = [f"--reports={where['--reports']}"] if "--reports" in where else []
+    # The run's own files may not say where a password goes: the command does.
+    given = [f"{name}={where[name]}" for name in ("--target", "--reports") if name in where]
     explain = ["registry-contracts", "explain", finding.clause]
-    again = ["registry-contracts", "run", "--finding", finding.id, *reports]
+    again = ["registry-contracts", "run", "--finding", finding.id, *given]
     return (
         NextCommand("explain", "What the clause says, and how it fared", shlex.join(explain)),
         NextCommand("again", "Run its case again, with its target, realm and seed", shlex.join(again)),

@@ -18,7 +18,9 @@ from contracts.evidence.record import Environment, Left, Observation, RunRecord,
 from contracts.evidence.repairs import Repair
 from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import (
+    Address,
     Count,
+    FileName,
     Format,
     Level,
     Moment,
@@ -34,7 +36,6 @@ from contracts.file_formats import (
 from contracts.history.observed_facts import Change
 
 FILE_NAME = "verdict.json"
-#: What is written; older ones are read.
 FORMAT: Final = 3
 
 Declared = TypeVar("Declared", bound=Format)
@@ -43,9 +44,9 @@ Declared = TypeVar("Declared", bound=Format)
 class TargetEntry(Format, frozen=True):
     """The target of a run."""
 
-    name: str
+    name: FileName
     kind: str
-    base_url: str
+    base_url: Address
 
 
 class ConsumerEntry(Format, frozen=True):
@@ -92,12 +93,9 @@ class CountedChange(Change, frozen=True):
 
 
 class VerdictFile(Format, frozen=True, kw_only=True):
-    """The verdict of a run of the contract suite.
+    """The verdict of a run of the contract suite."""
 
-    Format 1 has no `causes`; 2 names no `check` of a finding, and tells less of what follows from a cause.
-    """
-
-    format: Literal[1, 2, 3] = FORMAT
+    format: Literal[3] = FORMAT
     verdict: RunWord
     exit_code: RunExitCode
     reason: Annotated[Name, Meta(description="One sentence for people.")]
@@ -124,13 +122,6 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     finished: Moment | None
     seconds: float | None
     workers: Count
-    shard: Annotated[
-        Mapping[str, Any] | None,
-        Meta(description="Which part it is, where an earlier version parted the run."),
-    ] = None
-    shards: Annotated[
-        tuple[str, ...], Meta(description="The folders that an earlier version merged it from.")
-    ] = ()
     command: str
     versions: Mapping[str, str]
     cases: Count

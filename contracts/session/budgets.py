@@ -13,7 +13,8 @@ from typing import Final
 
 from filelock import FileLock
 
-from contracts.errors import EnvironmentFault
+from contracts.errors import EnvironmentFault, UsageError
+from contracts.file_formats import convert, parse, read_bytes
 from contracts.session.layers import Request
 from contracts.session.namespace import KEPT_PREFIX
 from contracts.session.shared_state import SharedState, next_number
@@ -221,9 +222,9 @@ class UsedUp:
         if self.path is None or not self.path.exists():
             return frozenset()
         read = set()
-        for line in self.path.read_text("utf-8", "replace").splitlines():
-            with suppress(ValueError, TypeError):
-                target, place, name = json.loads(line)
+        for line in read_bytes(self.path).splitlines():
+            with suppress(UsageError):
+                target, place, name = convert(parse(line, ""), tuple[str, str, str], "")
                 read |= {name} if (target, place) == (self.target, realm) else set()
         return frozenset(read)
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from contracts.errors import EnvironmentFault, UsageError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import read_timestamp
-from contracts.file_formats import OpenFormat, is_file, read_file
+from contracts.file_formats import OpenFormat, is_file, own_folder, read_file
 from contracts.safe_text import many
 from contracts.session.actor import Actor
 from contracts.session.draft_cleanup import deleting_role, why_there
@@ -77,7 +77,7 @@ def _runs_in(reports: Path) -> Iterator[tuple[Path, _Facts]]:
     """Run folders with what is known of them; one that was killed before it wrote to a service is none."""
     for folder in sorted(path for path in reports.glob("*/") if not path.is_symlink()):
         try:
-            facts = read_file(folder / RUN_FILE, _Facts)
+            facts = read_file(own_folder(folder) / RUN_FILE, _Facts)
         except (FileNotFoundError, UsageError):
             continue
         if not KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{facts.token}"):

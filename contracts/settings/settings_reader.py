@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from contracts.errors import UsageError, suggestion
-from contracts.file_formats import Keys, TomlFile, is_file, parse, read_text, read_toml_file
+from contracts.file_formats import (
+    FileName,
+    Keys,
+    TomlFile,
+    convert,
+    is_file,
+    parse,
+    read_text,
+    read_toml_file,
+)
 from contracts.interface.description import load_description
 from contracts.settings.guard import checked_base_url, refuse_production, refuse_production_realm
 from contracts.settings.target import (
@@ -157,7 +166,7 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
         realms=_realms(source),
         kind=_required(source, "kind", "development"),
         base_url=_required(source, "base_url", "https://…"),
-        name=path.stem,
+        name=convert(path.stem, FileName, f"the name of {shown or path}"),
     )
     if target.kind != "development":
         why = 'kind is not "development": the suite writes, so it refuses every other environment'

@@ -1,6 +1,5 @@
 """Journals make one record: written once, read back whole, and what is absent, cut or foreign is told."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +8,11 @@ from typing import Any
 import pytest
 
 from contracts.errors import SuiteError, UsageError
-from contracts.evidence.findings import UNWEIGHED
 from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
 from contracts.evidence.record import CaseBegun, Observation, Verdict
 from contracts.evidence.run_folder import collect
-from contracts.file_formats import plain
 from contracts.session.recording import FaultEvent
-from tests.meta.evidence.sample_records import case, finding
+from tests.meta.evidence.sample_records import case
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 
 
@@ -63,24 +60,6 @@ def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
     assert [event.value.id for event in events if event.kind == "begin"] == ["one", "two"]
     assert not is_closed(events)
     journal.close()
-
-
-def test_what_an_earlier_version_wrote_down_is_read(tmp_path: Path) -> None:
-    made = finding(case("one", "fail"), check="refused")
-    with Journal(path := journal_path(tmp_path, "main"), "main") as journal:
-        journal.write("finding", made)
-        journal.write(
-            "case", case("two", "untested", reason="setting accounts.nau is missing: none is given")
-        )
-    start, event, of_case, end = path.read_text().splitlines()
-    told, lacking = json.loads(event), json.loads(of_case)
-    del lacking["settings"]
-    old = {name: told[name] for name in told.keys() - UNWEIGHED.keys() - {"cases", "reproduce"}}
-    old |= {"case": made.cases[0], **plain(made.reproduce)}
-    path.write_text("\n".join([start, json.dumps(old), json.dumps(lacking), end, ""]))
-    record = collect(write_run_file(tmp_path))
-    assert record.findings == (made,)
-    assert record.cases[0].settings == ("accounts.nau",)
 
 
 def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> None:

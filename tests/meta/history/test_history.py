@@ -25,10 +25,6 @@ from tests.meta.program import RunCommand
 Made = Callable[..., Entry]
 PLACE = ("draft-get-content", "abs-dev")
 HISTORY = Path("reports") / "history.jsonl"
-#: A line of an earlier version, which put old runs together.
-FOLDED = (
-    '{"format":1,"target":"sandbox","until":"2026-11-01T00:00:00+00:00","runs":7,"cells":{},"series":"gate"}'
-)
 
 
 def test_runs_are_appended_once_and_leave_earlier_lines_untouched(made_run: Made, tmp_path: Path) -> None:
@@ -48,10 +44,10 @@ def test_a_damaged_line_is_named_passed_over_and_kept_while_the_oldest_runs_go(
 ) -> None:
     path = tmp_path / "history.jsonl"
     damaged = '{"format":1,"run":"half a li'
-    path.write_text(f"{FOLDED}\n{line_of(made_run(1))}\n{damaged}")
+    path.write_text(f"{line_of(made_run(1))}\n{damaged}")
     append(path, made_run(2), keep=3)
     assert [entry.run for entry in read(path).entries] == [made_run(1).run, made_run(2).run]
-    assert [where.startswith(f"{path}:3: is not JSON") for where in read(path).damaged] == [True]
+    assert [where.startswith(f"{path}:2: is not JSON") for where in read(path).damaged] == [True]
     for day in range(3, 9):
         append(path, made_run(day), keep=3)
         append(path, made_run(day, target="dev", run=f"dev-{day}"), keep=3)

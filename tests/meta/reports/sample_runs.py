@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +24,8 @@ HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|\x00\x1b[31m\u202egnp.exe\ud800</pre>```"
     "]]>&lt;<!--\x07\x7f\x85\u2028\u2029\u2066\ufffe\uffff\udc00=1+1"
 )
+#: As much of it as the name of a settings file, and so of a target, may hold.
+HOSTILE_NAME = re.sub(r"[/\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "", HOSTILE)
 #: Bodies that not every reader of JSON takes, and values that not every writer of it writes.
 ODD_BODIES = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 5000, '{"a": NaN}', '{"a": 1, "a": "\\ud800"}')
 ODD_VALUES: tuple[Any, ...] = (10**4000, -(10**400), 1e308, [HOSTILE], {HOSTILE: [True, None]}, {}, "")
@@ -115,7 +118,7 @@ def build_run(run: Path, *workers: Work, **more: Any) -> Path:
         with Journal(journal_path(run, name), name) as journal:
             work(journal)
     facts = {
-        "target": HOSTILE,
+        "target": HOSTILE_NAME,
         "realms": ["abs-dev", "bch-dev"],
         "clauses": [each.id for each in CATALOGUE],
         "started": started,
@@ -130,7 +133,9 @@ def build_run(run: Path, *workers: Work, **more: Any) -> Path:
     (run / "drift.json").write_text(json.dumps(settings))
     earlier = [
         PastRun(name, f"2026-01-0{day}T10:00:00+00:00", "gate", verdict, 90, 10.0, {"pass": day})
-        for day, (name, verdict) in enumerate([("r1", "pass"), (HOSTILE, "fail"), ("r3", "pass")], start=1)
+        for day, (name, verdict) in enumerate(
+            [("r1", "pass"), (HOSTILE_NAME, "fail"), ("r3", "pass")], start=1
+        )
     ]
     trend = Trend("2026-01-01T10:00:00+00:00", "2026-01-02T10:00:00+00:00", 3, 5)
     write_past(run, Past(tuple(earlier), {"draft-get-content": {"abs-dev": trend}}))

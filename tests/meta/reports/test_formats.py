@@ -81,22 +81,7 @@ def test_what_no_run_may_say_is_refused(
     assert SCHEMA.is_valid(altered) is fits_types
 
 
-#: What a cause of the second format told of what follows from it.
-FOLLOWING = ("clause", "operation", "standing", "should", "was", "findings")
-LATER = {"part", "marks", "culprit", "curl"}
-
-
-def test_a_verdict_of_an_earlier_format_is_still_read(content: Any) -> None:
-    first = {name: value for name, value in content.items() if name != "causes"} | {"format": 1}
-    for each in first["findings"]:
-        each.pop("check", None)
-    causes = [
-        {name: value for name, value in each.items() if name not in LATER} for each in content["causes"]
-    ]
-    causes[0]["follows"] = [{name: causes[1][name] for name in FOLLOWING}]
-    for earlier in (first, first | {"format": 2, "causes": causes}):
-        fits(earlier)
-        assert SCHEMA.is_valid(earlier)
+def test_a_failure_says_where_it_is_and_what_it_stood_in_the_way_of(content: Any) -> None:
     (cause,) = [each for each in content["causes"] if each["standing"] == "fail"]
     assert (cause["clause"], cause["realms"], cause["blocked_cases"]) == ("draft-get-content", ["abs-dev"], 1)
 

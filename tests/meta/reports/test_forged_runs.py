@@ -1,0 +1,213 @@
+"""A kept run that somebody forged is refused in one line: none of its code is run, and nothing is sent."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.meta.program import Ended, RunCommand, assert_safe
+
+DEEP = json.loads("[" * 900 + "]" * 900)
+HUGE = 10**400
+CASE = "property/test_identifiers.py::test_a_near_miss_of_the_rule_stores_nothing[abs-dev-saveDraft]"
+EVIL = "from pathlib import Path\nPath({!r}).touch()\ndef test_t(): ...\n"
+#: `{evil}` is the path of a file that leaves a mark where it is run.
+CASES = [
+    "{evil}::test_t",
+    "../../../../../../../../../../../..{evil}::test_t",
+    "property/../../..{evil}::test_t",
+    "file://{evil}::test_t",
+    "{evil}",
+    "conftest.py::test_t",
+    "property/test_identifiers.py",
+    "property/test_identifiers.py::test_nowhere",
+    "property/test_identifiers.py::_forged",
+    "property\\test_identifiers.py::test_t",
+    "property/test_identifiers.py::test_t\x1b[2J",
+    "a\x00b.py::test_t",
+    "-p evil",
+    "--rootdir={evil}",
+    "@{evil}",
+    "::error::forged",
+    "",
+]
+ADDRESSES = [
+    "https://evil.test",
+    "http://localhost:1",
+    "https://user:pw@evil.test",
+    "https://today.test/prefix",
+]
+NO_ADDRESSES = [
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "//evil.test",
+    "https://evil.test\r\nX: 1",
+    "\x1b[2J",
+    DEEP,
+]
+NO_NAMES = ["../../evil", "/evil", "a\\b", "a\nfacts: {}", "a\x85b", "a\u2028b", "\x1b[2J", "", 7, DEEP]
+ARGUMENTS = ["--data {evil}", "--host 0.0.0.0", "--fault x --port=80", "--cors *", "--data={evil}", "'", "-h"]
+NUMBERS = [HUGE, -1, float("inf"), "1", DEEP]
+
+TODAY = "REGISTRY_BASE_URL names https://today.test"
+PASSWORD = "the-password-of-today"
+
+Forge = Callable[[Path], object]
+Row = tuple[str, Forge, str]
+
+
+def member(file: str, value: Any, *keys: str | int) -> Forge:
+    """Puts a value into a JSON file, or into the first line of one with a line for each."""
+
+    def forge(folder: Path) -> None:
+        path = folder / file
+        line, _, rest = path.read_text("utf-8").partition("\n" if file.endswith("l") else "\0")
+        content = json.loads(line)
+        inside = content
+        for key in keys[:-1]:
+            inside = inside[key]
+        inside[keys[-1]] = value
+        text = (
+            json.dumps(content)
+            .replace("{evil}", str(folder.parents[1] / "evil.py"))
+            .replace("Infinity", "1e999")
+        )
+        path.write_text("\n".join(filter(None, (text, rest))), "utf-8")
+
+    return forge
+
+
+def of_finding(value: Any, *keys: str | int, says: str = "") -> Row:
+    return "run --finding", member("verdict.json", value, *keys), says
+
+
+def instead(file: str, make: Callable[[Path, Path], object]) -> Forge:
+    """Puts something else in the place of a file; what it makes may lead to a copy outside of the folder."""
+
+    def forge(folder: Path) -> None:
+        path, outside = folder / file, folder.parents[1] / "outside"
+        path.rename(outside)
+        make(path, outside)
+
+    return forge
+
+
+def link(path: Path, outside: Path) -> None:
+    path.symlink_to(outside)
+
+
+def no_text(path: Path, _: Path) -> None:
+    path.write_bytes(b'{"target": "\xff\xfe"}\n')
+
+
+READERS = {
+    "verdict.json": ("run --finding", "list findings", "explain draft-get-content"),
+    "run.json": ("gate --from reports",),
+    "journal-gw0.jsonl": ("gate --from reports",),
+    "observations.json": ("drift", "drift accept"),
+    "drift.json": ("gate --from reports",),
+}
+TABLE: list[Row] = [
+    *(of_finding([case], "findings", 0, "cases") for case in CASES),
+    of_finding([CASE, CASES[0]], "findings", 0, "cases"),
+    of_finding([7], "findings", 0, "cases"),
+    *(of_finding(address, "target", "base_url", says=f"{address}, and {TODAY}") for address in ADDRESSES),
+    *(of_finding({"name": "sandbox", "kind": "x", "base_url": address}, "target") for address in NO_ADDRESSES),
+    *(of_finding({"name": name, "kind": "x", "base_url": ""}, "target") for name in NO_NAMES),
+    *(of_finding(f'pytest "--sandbox-arguments={words}"', "command") for words in ARGUMENTS),
+    *(of_finding(number, "seed") for number in NUMBERS),
+    of_finding("../x", "profile"),
+    of_finding("abs", "findings", 0, "realm"),
+    *(("gate --from reports", member("run.json", name, "target"), "run.json") for name in NO_NAMES[:4]),
+    *(("gate --from reports", member("run.json", each, "base_url"), "run.json") for each in NO_ADDRESSES[:3]),
+    *(("gate --from reports", member("run.json", number, "workers"), "run.json") for number in NUMBERS),
+    ("gate --from reports", member("run.json", "0001-01-01T00:00:00+23:59", "started"), "no calendar has this day"),
+    ("gate --from reports", member("run.json", ["../gw0"], "expected_workers"), "not a name"),
+    ("gate --from reports", member("journal-gw0.jsonl", DEEP, "at"), "nests too deep"),
+    *(("drift accept", member("observations.json", name, "target"), "observations.json") for name in NO_NAMES[:6]),
+    ("list findings", member("verdict.json", HUGE, "findings", 0, "rate", 0), "verdict.json"),
+    *(
+        (command, instead(file, make), file)
+        for make in (link, no_text, lambda path, _: os.mkfifo(path), lambda path, _: path.mkdir())
+        for file, commands in READERS.items()
+        for command in commands
+    ),
+    ("run --finding", instead("findings", link), "leads out"),
+    ("list findings", lambda folder: (folder.parent / "latest").write_text("../../evil"), "latest"),
+    ("list findings", lambda folder: (folder.parent / "latest").write_bytes(b"\xff"), "latest"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def kept(rendered: Path, tmp_path: Path) -> Path:
+    """A run folder of its own, of a finding on the embedded sandbox, in a folder of reports."""
+    folder = tmp_path / "reports" / "20260101-000000-kept"
+    shutil.copytree(rendered, folder)
+    for value, *keys in (
+        ([CASE], "findings", 0, "cases"),
+        ({"name": "sandbox", "kind": "development", "base_url": "http://127.0.0.1:1"}, "target"),
+        ("pytest --target=sandbox '--sandbox-arguments=--fault uid-accepts-ten'", "command"),
+    ):
+        member("verdict.json", value, *keys)(folder)
+    (tmp_path / "evil.py").write_text(EVIL.format(str(tmp_path / "marked")), "utf-8")
+    (folder.parent / "latest").write_text(folder.name, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def ask(kept: Path, run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Runs a command on the kept run, of its first finding where it is about one; nothing may be started or sent."""
+    started: list[Any] = []
+    monkeypatch.setattr(socket.socket, "connect", lambda *given: started.append(given))
+    monkeypatch.setattr(subprocess, "Popen", lambda *given, **_: started.append(given))
+    for name, value in (
+        ("EMAIL", "a@sandbox.test"),
+        ("PASSWORD", PASSWORD),
+        ("BASE_URL", "https://today.test"),
+    ):
+        monkeypatch.setenv(f"REGISTRY_{name}", value)
+    finding = json.loads((kept / "verdict.json").read_text("utf-8"))["findings"][0]["id"]
+
+    def asked(command: str, *words: str) -> Ended:
+        ended = run_command(
+            *command.split(), *([finding, "--plan"] if command.startswith("run") else []), *words
+        )
+        assert (started, PASSWORD in ended.output) == ([], False)
+        assert_safe(ended)
+        return ended
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("command", "forge", "says"), TABLE, ids=[f"{each[0]}-{n}" for n, each in enumerate(TABLE)]
+)
+def test_what_somebody_forged_is_one_line(
+    kept: Path, ask: Callable[..., Ended], command: str, forge: Forge, says: str
+) -> None:
+    forge(kept)
+    ended = ask(command)
+    assert ended.code == 4, ended
+    assert len([line for line in ended.output.splitlines() if line.strip()]) == 1, ended
+    assert says in ended.output, ended
+    assert not (kept.parents[1] / "marked").exists()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "https://today.test"])
+def test_a_finding_is_run_again_on_the_sandbox_and_where_the_variables_lead(
+    kept: Path, ask: Callable[..., Ended], address: str
+) -> None:
+    member("verdict.json", address, "target", "base_url")(kept)
+    assert ask("run --finding").code == 0
+
+
+def test_a_case_of_a_file_that_the_command_names_is_run_again(kept: Path, ask: Callable[..., Ended]) -> None:
+    member("verdict.json", [CASES[1]], "findings", 0, "cases")(kept)
+    assert ask("run --finding", str(kept.parents[1] / "evil.py")).code == 0
+    assert (kept.parents[1] / "marked").exists()
