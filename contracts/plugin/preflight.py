@@ -248,7 +248,7 @@ class Look:
             yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
             author = self._sign_in(AUTHOR)
         if "TLS" in author.refusal and wants_client_certificate(self._target):
-            why = "it wants a client certificate, and none is set"
+            why = "it ends the TLS handshake as one does that wants a client certificate, and none is set"
             raise UsageError(f"{url}: {why}; name its file as client_certificate in [tls] of the settings")
         if author.environment:
             hint = _other_scheme(url, author.refusal) or "; is the service up and the base URL right?"
