@@ -119,7 +119,7 @@ class Seen:
 
     @property
     def verdict(self) -> str:
-        """What this exchange by itself shows, in the words of a run's verdicts; a remark decides nothing."""
+        """What this exchange by itself shows: a run's verdict, or `remark` where that is the heaviest finding."""
         standings = {finding.standing for finding in self.findings}
         if Standing.FAULT in standings:
             return "fail"
@@ -127,9 +127,9 @@ class Seen:
             return "advisory"
         if self.exchange.fault is not None:
             return "inconclusive"
-        if self.held:
-            return "pass"
-        return "observed" if standings else "untested"
+        if standings:
+            return str(Standing.REMARK)
+        return "pass" if self.held else "untested"
 
 
 class Feed:

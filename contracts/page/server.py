@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 import re
+import secrets
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
@@ -43,6 +43,8 @@ _PASSWORD: Final = re.compile(r"\$([A-Z]+)_PASSWORD")
 _NOT_SHOWN: Final = frozenset(
     {"content-encoding", "content-length", "location", "refresh", "set-cookie", "www-authenticate"}
 )
+#: How the identifiers of new records begin in the description's examples.
+_EXAMPLE: Final = re.compile(r"\bexample-(?=(draft|contact|record)-)")
 _JSON: Final = "application/json"
 #: What Swagger UI asks for by itself.
 _ANYTHING: Final = "*/*"
@@ -209,8 +211,12 @@ class _Page:
         )
 
     def _description(self) -> dict[str, Any]:
-        """The description with the proxy as its server, the accounts to sign in, and no realm chosen yet."""
-        description = copy.deepcopy(load_description().published)
+        """The description with the proxy as its server, the accounts to sign in, and no realm chosen yet.
+
+        Its examples have identifiers of their own each time, so that two people do not write to the same records.
+        """
+        fresh = _EXAMPLE.sub(f"example-{secrets.token_hex(4)}-", json.dumps(load_description().published))
+        description: dict[str, Any] = json.loads(fresh)
         for parameter in description["components"]["parameters"].values():
             if parameter["name"] == "Realm":
                 parameter.pop("examples", None)

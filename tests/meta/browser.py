@@ -125,11 +125,13 @@ class Tab:
         return [address for address in asked[1:] if not address.startswith("data:")]
 
     def complaints(self) -> list[str]:
-        """Return what went wrong on the page: uncaught errors, and what its policy forbade."""
+        """Return what went wrong on the page: errors, also those that it caught, and what its policy forbade."""
         found = []
         for event in self._browser.events:
             if event.get("method") == "Runtime.exceptionThrown":
                 found.append(str(event["params"]["exceptionDetails"]))
+            elif event.get("method") == "Runtime.consoleAPICalled" and event["params"]["type"] == "error":
+                found.append(str(event["params"]["args"]))
             elif event.get("method") == "Log.entryAdded" and event["params"]["entry"]["level"] == "error":
                 found.append(event["params"]["entry"]["text"])
         return found

@@ -179,8 +179,8 @@ def test_where_others_write_it_is_a_remark_until_several_records_show_it(client:
         client("PUT", path, 201, {}, sent=X)
         found = client("HEAD", path, 404)
         assert found[0].because_of == 2 * number + 1
-        weights.append(broken(found)["draft-exists-present"])
-    assert weights == [Standing.REMARK, Standing.REMARK, Standing.FAULT]
+        weights.append((broken(found)["draft-exists-present"], client.taken[-1].verdict))
+    assert weights == [*[(Standing.REMARK, "remark")] * 2, (Standing.FAULT, "fail")]
 
 
 def test_a_list_is_given_time_to_settle(alone: Client) -> None:

@@ -1,6 +1,7 @@
 """The page of the proxy: whom it answers, what it sends as whom, what it never tells, and how it looks in a browser."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -140,6 +141,15 @@ def test_what_the_service_breaks_is_a_fail_with_its_clause(page: Page) -> None:
     (finding,) = row["findings"]
     assert (row["verdict"], finding["what"], finding["side"]) == ("fail", "list-top", "service")
     assert finding["expected"] == "at most 1 items"
+
+
+def test_each_load_has_examples_of_its_own_that_fit_each_other(page: Page) -> None:
+    found = [
+        re.findall(r"example-([a-z0-9]+)-(?:draft|contact|record)-", page.ask("/page/start").text)
+        for _ in range(2)
+    ]
+    assert [len(set(each)) for each in found] == [1, 1]
+    assert found[0][0] != found[1][0]
 
 
 @pytest.mark.parametrize(
