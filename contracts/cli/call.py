@@ -42,7 +42,9 @@ _LIST = "list"
 @click.option(
     "--repeat", metavar="N", default=1, type=click.IntRange(1, 100), help="Send N times, on fresh data."
 )
-@click.option("--seed", metavar="TEXT", help="The same seed, the same identifiers after the prefix.")
+@click.option(
+    "--id-seed", "seed", metavar="TEXT", help="The same text, the same identifiers after the prefix."
+)
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @as_json
 @manual_commands.options

@@ -41,7 +41,8 @@ def command(
 
     Requests that break the interface are the client's findings, responses that break it the service's. Nothing is sent.
 
-    Exit codes: 0 nothing contradicted, 1 a finding, 4 usage, 5 no request of the interface, 6 the environment.
+    Exit codes: 0 nothing contradicted, 1 a finding, 3 the suite broke, 4 usage, 5 no request of the interface, 6 the
+    environment.
 
     \b
     Examples:

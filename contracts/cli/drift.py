@@ -64,7 +64,14 @@ def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any
     With `accept`, what it observed goes into the baseline; what it did not observe stays.
 
     Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
-    """
+
+    \b
+    Examples:
+      registry-contracts drift
+      registry-contracts drift --realm abs-dev --json
+      registry-contracts drift accept
+      registry-contracts drift --between-realms
+    """  # noqa: D301 - click's mark for lines to be left as they are
     accepting, showing = words[:1] == ("accept",), words[:1] == ("show",)
     names = words[1:] if accepting or showing else words
     if names[1:]:

@@ -15,7 +15,14 @@ import click
 import pytest
 from click.core import ParameterSource
 
-from contracts.cli.options import address_of, evidence_options, file_option, judging_options, print_lines
+from contracts.cli.options import (
+    address_of,
+    evidence_options,
+    file_option,
+    judging_options,
+    print_lines,
+    target_option,
+)
 from contracts.cli.run import pytest_words, run_cases
 from contracts.errors import UsageError
 from contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run
@@ -47,7 +54,7 @@ _NO_TARGET: Final = (
 )
 _MAX_AGE: Final = timedelta(hours=36)
 #: What a kept run is asked with; all else is about requests.
-_OF_A_KEPT_RUN: Final = frozenset({"kept", "max_age", "target", "consumer", "deviations", "strict"})
+_OF_A_KEPT_RUN: Final = frozenset({"kept", "max_age", "target", "consumer", "deviations"})
 _AGE: Final = re.compile(r"(?P<number>\d{1,6}(\.\d+)?)(?P<unit>[mhd])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 _GAPS_AT_MOST: Final = 20
@@ -86,6 +93,7 @@ def _age(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> 
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
+@target_option(help="Target settings; by default REGISTRY_… variables; `sandbox` is the embedded one.")
 @judging_options
 @file_option(
     "--from", "kept", help="Answer from a kept run's folder, as a nightly leaves it; nothing is sent."
@@ -96,7 +104,6 @@ def _age(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> 
     callback=_age,
     help="How long ago that run may have begun: 90m, 36h (default), 7d.",
 )
-@click.option("--strict", is_flag=True, help="Without effect: a gate is always strict.")
 @evidence_options
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(
@@ -120,7 +127,6 @@ def command(
       registry-contracts gate --target dev --consumer sdk.toml --workers 4
       registry-contracts gate --from nightly/ --max-age 36h --consumer sdk.toml
     """  # noqa: D301 - click's mark for lines to be left as they are
-    del options["strict"]
     if kept is not None:
         return _from_kept_run(kept, max_age or _MAX_AGE, **options)
     if max_age is not None:

@@ -27,8 +27,14 @@ Row = dict[str, Any]
 Filters = dict[str, Any]
 
 
+WHAT: Final = (
+    *("clauses", "operations", "findings", "runs", "red", "flaky"),
+    *("faults", "variants", "habits", "weathers"),
+)
+
+
 @click.command()
-@click.argument("what", metavar="WHAT")
+@click.argument("what", type=click.Choice(WHAT))
 @click.option("--level", type=click.Choice([*map(str, Level)]), help="Only clauses of this level.")
 @click.option("--family", metavar="NAME", help="Only clauses of this family, such as draft or workflow.")
 @click.option("--operation", metavar="ID", help="Only what concerns it.")
@@ -39,11 +45,12 @@ Filters = dict[str, Any]
 @kept_reports
 @as_json
 def command(*, what: str, as_json: bool, reports: Path, **filters: Any) -> int:
-    """List WHAT: clauses, operations, faults, findings, runs, red, flaky.
+    """List what there is, one a line below the names of the columns.
 
     Findings are those of the latest run; runs, and what is red or came and went over the last 20 of them, those of the
-    history. A trend reads from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive,
-    E error. The number of lines is printed on standard error.
+    history; faults, variants, habits and weathers what the sandbox can be set up with. A trend reads from old to new:
+    p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error. The number of lines is printed on
+    standard error.
 
     Exit codes: 0 listed, 4 usage.
 
@@ -52,12 +59,10 @@ def command(*, what: str, as_json: bool, reports: Path, **filters: Any) -> int:
       registry-contracts list clauses --level must --family uid
       registry-contracts list faults --operation saveDraft --json
       registry-contracts list findings
+      registry-contracts list variants
       registry-contracts list red --realm abs-dev
     """  # noqa: D301 - click's mark for lines to be left as they are
-    listing = _LISTS.get(what) or _LISTS.get(f"{what}s")
-    if listing is None:
-        raise UsageError(f"nothing is called '{what}'; {suggestion(what, _LISTS)}")
-    find, columns, possible = listing
+    find, columns, possible = _LISTS[what]
     _check(what, filters, possible.split())
     rows = list(find(filters | {"reports": reports}))
     if as_json:
@@ -178,6 +183,9 @@ _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = 
     "clauses": (_clauses, "id level wording", f"{_OF_CLAUSES} run"),
     "operations": (_operations, "id address clauses realms", "realm"),
     "faults": (_faults, "id clauses sentence", _OF_CLAUSES),
+    "variants": (lambda _: sandbox_setup.variants(), "id sentence", ""),
+    "habits": (lambda _: sandbox_setup.habits(), "id usual meaning", ""),
+    "weathers": (lambda _: sandbox_setup.weathers(), "id figures sentence", ""),
     "findings": (_findings, "id standing clause operation realm seen", f"{_OF_CLAUSES} run"),
     "runs": (_runs, "started target verdict fail requests seconds series", "target series"),
     "red": (
@@ -194,8 +202,8 @@ _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = 
 
 
 def _table(rows: list[Row], columns: list[str]) -> Iterable[str]:
-    """Lines with aligned columns; the last one as long as it is."""
-    texts = [[_text(row[name]) for name in columns] for row in rows]
+    """Lines with aligned columns below their names; the last one as long as it is."""
+    texts = [columns, *([_text(row[name]) for name in columns] for row in rows)] if rows else []
     widths = [max((len(line[place]) for line in texts), default=0) for place in range(len(columns) - 1)]
     for line in texts:
         cells = [f"{text:<{width}}" for text, width in zip(line, widths, strict=False)]

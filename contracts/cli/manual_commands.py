@@ -41,7 +41,7 @@ INCONCLUSIVE: Final = 6
 options: Final = together(
     target,
     run_option(REALM, multiple=False, help="By default the first that has it."),
-    click.option("--keep", is_flag=True, help="Leave the drafts that were created."),
+    click.option("--keep-drafts", "keep", is_flag=True, help="Leave the drafts that were created."),
     sandbox_arguments,
     reports,
 )

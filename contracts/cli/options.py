@@ -111,7 +111,6 @@ alone: Final = click.option(
 comparison_options: Final = together(*map(run_option, COMPARISON))
 selection_options: Final = together(*map(run_option, SELECTION))
 judging_options: Final = together(
-    target,
     *(run_option(option) for option in JUDGING if option is not TARGET),
     run_option(SANDBOX_ARGUMENTS, default=None),
     click.option(

@@ -9,9 +9,8 @@ from typing import Final
 
 import click
 
-from contracts.cli.removed import refuse_removed
 from contracts.command_line import run_to_the_end
-from contracts.errors import refuse_empty_values
+from contracts.errors import UsageError, refuse_empty_values, suggestion
 from contracts.interface.location import keep_hypothesis_out
 
 #: Commands that judge a target and leave a verdict file, and options with which they do not.
@@ -27,7 +26,7 @@ COMMANDS: Final = {
     "gate": "one verdict on what an SDK uses, for its release",
     "drift": "compare what was observed at silent points with what was accepted",
     "explain": "describe a clause, and its status",
-    "list": "list clauses, operations, cases, findings, runs, what is red, and the like",
+    "list": "list clauses, operations, findings, runs, what is red, and the like",
     "call": "send one request by hand, and judge it",
     "check": "judge recorded traffic from any tool",
     "proxy": "stand between a client and a target, and judge both",
@@ -38,11 +37,6 @@ COMMANDS: Final = {
 
 class _Commands(click.Group):
     """A group that imports a command's module when the command is named."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse first what was removed."""
-        refuse_removed(args)
-        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -60,7 +54,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         """Load one command."""
         if cmd_name not in COMMANDS:
-            return None
+            raise UsageError(f"there is no command '{cmd_name}'; {suggestion(cmd_name, COMMANDS)}")
         module = import_module(f"contracts.cli.{cmd_name}")
         command: click.Command = module.command
         return command

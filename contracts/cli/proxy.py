@@ -65,7 +65,8 @@ def command(
     Point the client at the address that is printed. Findings are printed as they come; at the end (Ctrl-C is the usual
     one) the reports folder holds traffic.har and check.json, and the exit code is the verdict's.
 
-    Exit codes: 0 nothing contradicted, 1 a finding, 4 usage, 5 no request of the interface, 6 the environment.
+    Exit codes: 0 nothing contradicted, 1 a finding, 3 the suite broke, 4 usage, 5 no request of the interface, 6 the
+    environment.
 
     \b
     Examples:

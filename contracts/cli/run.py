@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from contracts.cli.options import evidence_options, judging_options, selection_options
+from contracts.cli.options import evidence_options, judging_options, selection_options, target
 from contracts.errors import SuiteError, UsageError
 from contracts.interface.location import cases_directory
 from contracts.plugin.forecast import Forecast
@@ -20,6 +20,7 @@ from contracts.safe_text import SafeOutput
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
+@target
 @judging_options
 @selection_options
 @click.option("--strict", is_flag=True, help="A must clause untested for want of a setting is not a pass.")

@@ -51,7 +51,13 @@ def command(*, target: str | None, reports: Path, dry_run: bool, older_than: flo
     attachments cannot be removed through the interface; they are counted.
 
     Exit codes: 0 nothing is left, 4 usage, 6 something could not be removed or looked at.
-    """
+
+    \b
+    Examples:
+      registry-contracts sweep --target dev.local --dry-run
+      registry-contracts sweep --target dev.local
+      registry-contracts sweep --target dev.local --older-than 1
+    """  # noqa: D301 - click's mark for lines to be left as they are
     settings = load_target(target, os.environ, Path.cwd())
     folders = len(list(abandoned_private_folders())) if dry_run else remove_abandoned_private_folders()
     if folders:

@@ -1,6 +1,6 @@
 """How one sandbox is set up: its settings, and its habits, which fill what the interface document leaves open."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar, get_type_hints
@@ -229,10 +229,8 @@ def _read_habit(word: str) -> tuple[str, Any]:
         raise UsageError(f"--habit {name} cannot be {text!r}: {error}") from error
 
 
-def help_text() -> str:
-    """Every habit with its usual value and what it is about, a line each, as ``--habit list`` prints them."""
-    return "".join(
-        f"{habit.name}={habit.default if isinstance(habit.default, str) else str(habit.default).lower()}"
-        f"  {habit.metadata['meaning']}.\n"
-        for habit in fields(Habits)
-    )
+def described() -> Iterator[tuple[str, str, str]]:
+    """Yield every habit: its name, its usual value as it is given, and what it is about."""
+    for habit in fields(Habits):
+        usual = habit.default if isinstance(habit.default, str) else str(habit.default).lower()
+        yield habit.name, usual, habit.metadata["meaning"]

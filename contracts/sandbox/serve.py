@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,26 +87,9 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
 
 _USAGE: Final = 4
 _TEN_YEARS: Final = 10 * 365 * 86400
-#: What takes the place of a variant's name when all of them are to be shown.
-_LIST: Final = "list"
 
 
-def _repeated(
-    name: str, *names: str, module: str, read: Callable[[tuple[str, ...]], Any] = tuple, **more: Any
-) -> Callable[[Any], Any]:
-    """An option that may be repeated; `list` shows what the `help_text` of a module says of all it may be given."""
-
-    def listed(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> Any:
-        if _LIST in given:
-            # Loaded only when asked for.
-            click.echo(import_module(module).help_text(), nl=False)
-            context.exit()
-        return read(given)
-
-    return click.option(f"--{name}", *names, multiple=True, callback=listed, **more)
-
-
-@click.command()
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes a free one."
@@ -124,28 +106,35 @@ def _repeated(
     show_default=True,
     help="How long a token is valid.",
 )
-@_repeated(
-    "variant",
+@click.option(
+    "--variant",
     "variants",
-    module="contracts.sandbox.variants",
-    help="Fill silences otherwise; 'list' shows them.",
+    metavar="NAME",
+    multiple=True,
+    help="Fill silences otherwise, as `list variants` shows; may be repeated.",
 )
-@_repeated(
-    "habit",
+@click.option(
+    "--habit",
     "habits",
-    module="contracts.sandbox.habits",
-    read=read_habits,
     metavar="NAME=VALUE",
-    help="One figure or name where the document is silent; 'list' shows them.",
+    multiple=True,
+    callback=lambda _context, _option, given: read_habits(given),
+    help="Another status, name or default, as `list habits` shows; may be repeated.",
 )
-@_repeated(
-    "fault",
+@click.option(
+    "--fault",
     "--defect",
     "faults",
-    module="contracts.sandbox.faults.population",
-    help="Break clauses of the interface; 'list' shows them.",
+    metavar="NAME",
+    multiple=True,
+    help="Break clauses of the interface, as `list faults` shows; may be repeated.",
 )
-@_repeated("weather", module="contracts.sandbox.weather", help="Put it into bad weather; 'list' shows them.")
+@click.option(
+    "--weather",
+    metavar="NAME",
+    multiple=True,
+    help="Put it into bad weather, as `list weathers` shows; may be repeated.",
+)
 @click.option(
     "--weather-seed", type=int, default=1, show_default=True, help="The same seed, the same weather."
 )
@@ -159,7 +148,16 @@ def _repeated(
     help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
 )
 def command(*, host: str, port: int, **settings: Any) -> int:
-    """Serve the embedded document registry until SIGTERM or Ctrl-C."""
+    """Serve the embedded document registry until SIGTERM or Ctrl-C.
+
+    `registry-contracts list` shows the names that the options take.
+
+    \b
+    Examples:
+      registry-contracts sandbox --port 8080
+      registry-contracts sandbox --data sandbox-data --cors http://localhost:5173
+      registry-contracts sandbox --fault list-top-one-more --variant list-hal
+    """  # noqa: D301 - click's mark for lines to be left as they are
     with _listening(host, port) as listener:
         return _serve(Settings(**settings), listener)
 

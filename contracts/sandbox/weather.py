@@ -10,7 +10,6 @@ import math
 import random
 import socket
 import struct
-import textwrap
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -418,16 +417,3 @@ def _figure(weather: Weather, setting: str) -> tuple[str, float | str]:
 def figures_text(weather: Weather) -> str:
     """Return the figures of a weather as the command line would give them."""
     return ":".join(f"{name}={value}" for name, value in weather.figures.items())
-
-
-def help_text() -> str:
-    """Return every weather with its sentence and figures, as ``--weather list`` prints them."""
-    lines = [
-        "Weathers (what happens on the way to and from the service; NAME:FIGURE=VALUE sets a figure):",
-        "",
-    ]
-    for weather in ALL.values():
-        lines.append(f"  {weather.name}")
-        for text in (weather.sentence, figures_text(weather)):
-            lines += textwrap.wrap(text, 100, initial_indent=" " * 6, subsequent_indent=" " * 6)
-    return "\n".join(lines) + "\n"

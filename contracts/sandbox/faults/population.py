@@ -162,9 +162,3 @@ def _conditions(fault: Fault, *, wide: bool) -> list[conditions.Condition]:
         return row.drawn in fault.ways and not (of_many and _SELDOM.intersection(fault.at))
 
     return [row for row in conditions.CONDITIONS.values() if fault.when == conditions.ALWAYS and goes(row)]
-
-
-def help_text() -> str:
-    """Every row with what it breaks and does, as `--fault list` prints them."""
-    lines = [f"{fault.name}  {fault.sentence} ({', '.join(fault.breaks)})" for fault in population().values()]
-    return "\n".join(lines) + "\n"

@@ -5,6 +5,6 @@ wire (``wire``). The faithful code knows nothing of this package.
 """
 
 from contracts.sandbox.variants.model import Alteration, Variant
-from contracts.sandbox.variants.registry import ALL, chosen, fillings, help_text
+from contracts.sandbox.variants.registry import ALL, chosen, fillings
 
-__all__ = ["ALL", "Alteration", "Variant", "chosen", "fillings", "help_text"]
+__all__ = ["ALL", "Alteration", "Variant", "chosen", "fillings"]

@@ -1,7 +1,6 @@
 """All variants by name, the silences they fill, and the command line's choice."""
 
 import difflib
-import textwrap
 from collections.abc import Iterable, Mapping
 
 from contracts.errors import UsageError
@@ -33,16 +32,5 @@ def _named(name: str) -> Variant:
     if name in ALL:
         return ALL[name]
     close = difflib.get_close_matches(name, ALL, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else "--variant list shows them all"
+    hint = f"did you mean '{close[0]}'?" if close else "`registry-contracts list variants` shows them all"
     raise UsageError(f"unknown variant '{name}'; {hint}")
-
-
-def help_text() -> str:
-    """Return every variant with its sentence, as ``--variant list`` prints them."""
-    lines, margin = ["Variants (each obeys the interface document and fills a silence of it):", ""], " " * 6
-    for name, variant in ALL.items():
-        lines.append(f"  {name}")
-        lines += textwrap.wrap(
-            variant.sentence, 100, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
-        )
-    return "\n".join(lines) + "\n"

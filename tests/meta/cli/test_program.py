@@ -1,13 +1,13 @@
 """The program: its help, its options, and one clear line for a name that it does not know."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 from contracts.cli.program import COMMANDS
-from contracts.cli.removed import REMOVED
-from tests.meta.program import RunCommand
+from tests.meta.program import CHECKOUT, RunCommand
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("run", "--help")])
@@ -20,7 +20,7 @@ def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("rnu",), "No such command 'rnu'"),
+        (("rnu",), "there is no command 'rnu'; did you mean 'run'?"),
         (("run", "--workers", "0"), "--workers"),
         (("run", "--seed", "one"), "--seed"),
         (("sandbox", "--port", "99999"), "'--port': 99999 is not in the range"),
@@ -124,11 +124,20 @@ def test_an_option_with_an_empty_value_is_named(run_command: RunCommand, words: 
     assert f"{option} is empty; give it a value, or leave the option out" in ended.err
 
 
-@pytest.mark.parametrize("name", REMOVED)
-def test_what_was_removed_names_what_to_use_in_one_line(run_command: RunCommand, name: str) -> None:
-    command, *option = name.split()
-    for words in ([command, *option, "zz"], [command, *(f"{each}=zz" for each in option)]):
-        ended = run_command(*words)
-        assert (ended.code, ended.out) == (4, "")
-        assert ended.err == f"registry-contracts: `{name}` was removed: {REMOVED[name]}\n"
-    assert (command in COMMANDS) is bool(option)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_in_its_help(run_command: RunCommand, name: str) -> None:
+    ended = run_command(name, "-h")
+    assert ended.code == 0
+    assert f"Examples:\n    registry-contracts {name}" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("document", "name"), [("live", "run"), ("gate", "gate"), ("proxy", "check"), ("proxy", "proxy")]
+)
+def test_help_has_the_exit_codes_of_the_document(run_command: RunCommand, document: str, name: str) -> None:
+    table = re.findall(
+        r"^\| (\d) \|", (CHECKOUT / "docs" / f"{document}.md").read_text("utf-8"), re.MULTILINE
+    )
+    told = run_command(name, "--help").out.partition("Exit codes: ")[2].partition("\n\n")[0]
+    assert re.findall(r"\b\d\b", told) == table
+    assert table

@@ -76,7 +76,7 @@ def test_drafts_are_deleted_unless_they_are_kept_and_what_stays_is_told(
     command: RunCommand, faithful: Path, tmp_path: Path
 ) -> None:
     assert "left:" not in command("call", "saveDraft", "--target", faithful).err
-    kept = data(command, "saveDraft", "--target", faithful, "--keep")
+    kept = data(command, "saveDraft", "--target", faithful, "--keep-drafts")
     path = kept["calls"][0]["request"]["url"].partition("/documents/")[2].partition("/")[0]
     assert kept["left"] == [{"what": "draft", "identifier": path, "realm": "abs-dev"}]
     (there,) = data(command, "getDraft", "--set", f"path.uid={path}", "--target", faithful)["calls"]

@@ -70,11 +70,13 @@ def test_clauses_are_listed_by_filter(command: RunCommand) -> None:
     assert all("listDrafts" in each["operations"] for each in by_operation)
 
 
-@pytest.mark.parametrize("what", ["operations", "faults"])
-def test_everything_is_listed(command: RunCommand, what: str) -> None:
+@pytest.mark.parametrize("what", ["operations", "faults", "variants", "habits", "weathers"])
+def test_everything_is_listed_below_the_names_of_the_columns(command: RunCommand, what: str) -> None:
     ended = command("list", what)
     assert ended.code == 0
-    assert len(ended.out.splitlines()) == len(rows(command, what)) > 1
+    head, *lines = ended.out.splitlines()
+    assert head.startswith("id  ")
+    assert len(lines) == len(rows(command, what)) > 1
     assert "('" not in ended.out
 
 
@@ -83,7 +85,7 @@ def test_everything_is_listed(command: RunCommand, what: str) -> None:
     [
         (("explain", "uid-to-short"), "did you mean 'uid-too-short'"),
         (("explain", "saveDraft"), "list clauses --operation saveDraft"),
-        (("list", "clases"), "did you mean 'clauses'?"),
+        (("list", "clases"), "'clauses', 'operations'"),
         (("list", "runs", "--level", "must"), "--level says nothing about runs"),
         (("list", "clauses", "--family", "uidd"), "did you mean 'uid'?"),
     ],

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.sandbox import variants, weather
 from contracts.sandbox.serve import main
 from tests.meta.program import PATIENCE, eventually
 from tests.meta.samples import record
@@ -53,14 +52,6 @@ def test_usage_errors_are_one_line_and_exit_code_4(
 def test_a_lifetime_in_parts_of_a_second_is_told_what_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--port", "0", "--token-lifetime", "0.5"]) == 4
     assert capsys.readouterr().err.endswith("'0.5' is not a valid whole number of seconds, 1 or more.\n")
-
-
-@pytest.mark.parametrize("option", ["--variant", "--weather"])
-def test_what_there_is_to_choose_from_is_listed(capsys: pytest.CaptureFixture[str], option: str) -> None:
-    assert main([option, "list"]) == 0
-    known = variants.ALL if option == "--variant" else weather.ALL
-    shown = capsys.readouterr().out
-    assert all(f"  {name}\n" in shown for name in known)
 
 
 def test_a_port_in_use_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
