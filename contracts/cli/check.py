@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import click
@@ -56,7 +57,7 @@ def command(
         raise UsageError(
             f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
         )
-    tally, verdict, facts = check_archive(file, str(file), chosen)
+    tally, verdict, facts = check_archive(file, str(file), chosen, partial(click.echo, err=True))
     folder = new_folder(reports, _FOLDER)
     content = check.write(tally, verdict, facts, folder)
     if consumer_out is not None:

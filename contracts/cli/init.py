@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -101,7 +102,10 @@ def command(
 def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
     if from_har is None:
         return RecordedSettings()
-    learned = learn(read_har(from_har, str(from_har)), keep_personal_data=keep_personal_data)
+    learned = learn(
+        read_har(from_har, str(from_har), partial(click.echo, err=True)),
+        keep_personal_data=keep_personal_data,
+    )
     if not learned.requests:
         raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
     return learned

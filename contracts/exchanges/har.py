@@ -10,7 +10,8 @@ import base64
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -57,6 +58,8 @@ RECORDED: Final = "recorded"
 _MOST_STEPS_OF_A_CLOCK: Final = 2
 #: A Date header tells whole seconds, and may be made a second or two before the answer is sent.
 _DATE_SECONDS: Final = 4.0
+#: While an archive is read.
+SECONDS_BETWEEN_LINES: float = 10.0
 
 
 class _Log(msgspec.Struct):
@@ -77,11 +80,16 @@ class Archive:
     `sorted`: they stand in another order than their times, which is the order in which they are read. `clock_turned`:
     times go back as they do where a clock was set, so that no order is known. `lost` counts entries that tell of no
     request, which may have been a write.
+
+    Args:
+        say: Takes a line now and then while a long archive is read.
     """
 
-    def __init__(self, entries: Sequence[Any], shown: str) -> None:
+    def __init__(self, entries: Sequence[Any], shown: str, say: Callable[[str], object]) -> None:
         self._entries = entries
         self._shown = shown
+        self._say = say
+        self._passes = 0
         plain = [_outline(entry, shown) for entry in entries]
         starts, self.lost = [start for start, _ in plain], sum(lost for _, lost in plain)
         steps = sum(later < earlier for earlier, later in pairwise([start.at for start in starts if start]))
@@ -99,7 +107,12 @@ class Archive:
 
     def __iter__(self) -> Iterator[Exchange]:
         """The exchanges in the order of their times, numbered so; raises `UsageError` for one that cannot be read."""
+        self._passes += 1
+        told = time.monotonic()
         for number, place in enumerate(self._order, 1):
+            if time.monotonic() - told > SECONDS_BETWEEN_LINES:
+                told = time.monotonic()
+                self._say(f"{self._shown}: at request {number:,} of {len(self):,}, pass {self._passes}")
             entry = self._entries[place]
             exchange = read_entry(number, _plain(entry, self._shown))
             if exchange is not None:
@@ -155,8 +168,11 @@ def _agree(starts: Sequence[_Start]) -> bool:
     return 2 * len(ahead) > len(starts) and least - most <= _DATE_SECONDS
 
 
-def read_har(path: Path, shown: str) -> Archive:
+def read_har(path: Path, shown: str, say: Callable[[str], object] = lambda _: None) -> Archive:
     """Read a HAR file, called `shown` in messages.
+
+    Args:
+        say: Takes a line now and then while a long archive is read.
 
     Raises:
         UsageError: it cannot be read, was cut short, is no HAR, or holds no request; one line.
@@ -174,7 +190,7 @@ def read_har(path: Path, shown: str) -> Archive:
         )
     if not entries:
         raise UsageError(f"{shown}: holds no request; record some traffic first, with the recorder running")
-    return Archive(entries, shown)
+    return Archive(entries, shown, say)
 
 
 def _content(path: Path, shown: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -281,17 +281,20 @@ def verdict_line(verdict: TrafficVerdict, judged: str) -> str:
     return f"verdict: {verdict.word} ({int(verdict.exit_code)}): {reason} (target: {plain_line(judged)})"
 
 
-def check_archive(path: Path, shown: str, asked: CheckFacts) -> tuple[Tally, TrafficVerdict, CheckFacts]:
+def check_archive(
+    path: Path, shown: str, asked: CheckFacts, say: Callable[[str], object] = lambda _: None
+) -> tuple[Tally, TrafficVerdict, CheckFacts]:
     """Judge the exchanges of a HAR.
 
     Args:
         shown: The path as messages show it.
         asked: How it is to be judged.
+        say: Takes a line now and then while a long archive is read.
 
     Raises:
         UsageError: it cannot be read, or holds nothing to judge; one line.
     """
-    archive = read_har(path, shown)
+    archive = read_har(path, shown, say)
     spans: dict[int, Span] = {}
     watch = Watch(TrafficRedactor(), alone=asked.alone)
     watch.look_through(_noting(archive, spans))

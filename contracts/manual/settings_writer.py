@@ -57,6 +57,22 @@ class RecordedSettings:
     requests: int = 0
 
 
+@dataclass(frozen=True)
+class _Role:
+    """The setting that a record is for; what weighs more or came later replaces what was known of a record."""
+
+    setting: str
+    weight: int
+
+
+_TAKEN: Final = _Role("existing_identifier", 2)
+_LOCKED: Final = _Role("locked_identifier", 2)
+#: Weaker, as another account than the author may have asked.
+_NOT_OURS: Final = _Role("others_identifier", 1)
+#: Weakest, as it does not tell whose the record is.
+_THERE: Final = _Role("existing_identifier", 0)
+
+
 def learn(exchanges: Iterable[Exchange], *, keep_personal_data: bool = False) -> RecordedSettings:
     """Learn settings from recorded exchanges.
 
@@ -76,6 +92,8 @@ class _Learner:
         self._with_bodies = False
         #: Schemas of drafts that were refused for no other reason than what they are, by realm.
         self._refused_drafts: dict[str, set[str]] = {}
+        #: What is known of a record, by realm and identifier.
+        self._roles: dict[str, dict[str, _Role]] = {}
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
         learned = self._learned
@@ -89,6 +107,9 @@ class _Learner:
         learned.requests = addresses.total()
         learned.base_url = addresses.most_common(1)[0][0] if addresses else ""
         learned.names = ServiceNames(self._names.scheme or None, {}, {}, self._names.realm_header or None)
+        for realm, roles in self._roles.items():
+            for identifier, role in sorted(roles.items(), key=lambda known: -known[1].weight):
+                learned.realms[realm].setdefault(role.setting, identifier)
         for realm in self._taken_as_documented & learned.realms.keys():
             learned.realms[realm].pop("sent_as", None)
         learned.notes += [*self._notes(addresses), *self._names.notes()]
@@ -140,7 +161,10 @@ class _Learner:
         for name, value in (
             _accepted(exchange, facts) if was_taken(exchange) else _refused(exchange, facts, realm)
         ):
-            if name == "country_terms":
+            if isinstance(value, _Role):
+                known = self._roles.setdefault(realm, {})
+                known[name] = max(value, known.get(name, value), key=lambda role: role.weight)
+            elif name == "country_terms":
                 settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
             elif name not in settings:
                 personal = isinstance(value, dict) and not self._keep
@@ -148,7 +172,7 @@ class _Learner:
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
-    """Settings that an accepted request shows."""
+    """Settings that an accepted request shows, and the role of its record by the identifier."""
     operation, body = facts.operation, exchange.request_body.json
     schema = dict(facts.query).get("schema") or facts.path.get("schema")
     if operation.stores == "contact":
@@ -169,7 +193,7 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
     if operation.method == "PUT" and operation.permanent:
         identifier = facts.path.get("uid") or facts.path.get("identifier")
         if is_valid_uid(identifier or ""):
-            yield "existing_identifier", identifier
+            yield str(identifier), _TAKEN
 
 
 def _terms(body: Any) -> Iterator[tuple[str, Any]]:
@@ -182,17 +206,17 @@ def _terms(body: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _refused(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, Any]]:
-    """Settings that the message of a refusal shows."""
+    """The role of a record, by its identifier, that the message of a refusal shows."""
     identifier = facts.path.get("identifier")
     # A settings file takes no identifier that breaks the rule.
     if not is_valid_uid(identifier or "") or exchange.response is None:
         return
     if carries_message(exchange.response, Row.LOCKED, realm):
-        yield "locked_identifier", identifier
+        yield str(identifier), _LOCKED
     if carries_message(exchange.response, Row.MAY_NOT_UPDATE, realm):
-        yield "others_identifier", identifier
+        yield str(identifier), _NOT_OURS
     if carries_message(exchange.response, Row.TAKEN, realm):
-        yield "existing_identifier", identifier
+        yield str(identifier), _THERE
 
 
 def _unnamed(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -292,7 +316,10 @@ def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
         UsageError: a file cannot be written.
     """
     writer = _Writer(settings)
-    texts = {**{path.parent / SAMPLES / name: text for name, text in writer.samples()}, path: writer.text}
+    samples = {path.parent / SAMPLES / name: text for name, text in writer.samples()}
+    # What people recorded is not committed unless they say so.
+    unseen = {path.parent / SAMPLES / ".gitignore": "*\n"} if samples else {}
+    texts = {**unseen, **samples, path: writer.text}
     try:
         for folder in {place.parent for place in texts}:
             folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,8 @@
 """`init`: writes settings that can be read, learns from recordings, and keeps no secret and no production address."""
 
 import json
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -79,6 +81,40 @@ def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_sta
     assert TOKEN not in everything
     personal = ("12 Row", "ada@registry.test", CONTACT["emails"][0])
     assert [text in everything for text in personal] == [kept] * 3
+
+
+def test_git_takes_no_sample_that_was_learned(command: RunCommand, archive: Archive, tmp_path: Path) -> None:
+    assert command("init", "dev", "--from-har", archive(recording())).code == 0
+    git = shutil.which("git") or pytest.skip("git is not installed")
+    for words in (["init", "-q"], ["add", "targets"]):
+        subprocess.run([git, *words], cwd=tmp_path, check=True)
+    staged = subprocess.run([git, "ls-files"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert staged.stdout.split() == ["targets/dev.toml"]
+
+
+IN_USE = {"message": "A document with the identifier exists, please use a different 'identifier'."}
+NOT_OURS = {"message": "Insufficient rights to update the draft record."}
+
+
+@pytest.mark.parametrize(
+    ("answers", "settings"),
+    [
+        ([(200, {}), (400, LOCKED)], {"locked_identifier"}),
+        ([(400, LOCKED), (200, {})], {"existing_identifier"}),
+        ([(200, {}), (403, NOT_OURS)], {"existing_identifier"}),
+        ([(400, IN_USE), (403, NOT_OURS)], {"others_identifier"}),
+        ([(400, LOCKED), (400, IN_USE)], {"locked_identifier"}),
+    ],
+)
+def test_a_record_has_one_role(answers: list[tuple[int, Any]], settings: set[str]) -> None:
+    path = "/api/v2023/documents/schemas/permit/the-one-record"
+    entries = [
+        recorded("POST" if answer is IN_USE else "PUT", path, status, answer, {"document": {}}, "abs-dev")
+        for status, answer in answers
+    ]
+    read = [read_entry(number, each) for number, each in enumerate(entries, 1)]
+    found = learn(filter(None, read)).realms["abs-dev"]
+    assert {name for name, value in found.items() if value == "the-one-record"} == settings
 
 
 def test_production_gives_no_address_and_its_realms_nothing(command: RunCommand, archive: Archive) -> None:
