@@ -30,6 +30,8 @@ from contracts.interface.operations import (
 
 #: Beside it stands what a client may rely on; inside, what the suite judges by.
 _JUDGED_AS = "x-judged-as"
+#: The statuses that the sandbox answers an operation with.
+_ANSWERS = "x-sandbox-answers"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -98,6 +100,21 @@ def _as_judged(node: Any) -> Any:
         joined = {key: value for key, value in node.items() if key != _JUDGED_AS} | node.get(_JUDGED_AS, {})
         return {key: _as_judged(value) for key, value in joined.items()}
     return [_as_judged(value) for value in node] if isinstance(node, list) else node
+
+
+def _published(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy in which the statuses of the sandbox stand beside the ranges that they are examples of.
+
+    A page such as Swagger UI calls an answer undocumented whose very status is not listed. Nothing is judged by them.
+    """
+    copied = copy.deepcopy(document)
+    for item in copied["paths"].values():
+        for operation in (item[method] for method in METHODS if method in item):
+            responses = operation["responses"]
+            for status in operation.pop(_ANSWERS, ()):
+                responses.setdefault(str(status), responses[f"{status // 100}XX"])
+            operation["responses"] = dict(sorted(responses.items()))
+    return copied
 
 
 __all__ = ["Description", "Operation", "load_description"]
@@ -189,7 +206,7 @@ def load_description(root: Path | None = None) -> Description:
     """
     document = _join(root or openapi_directory())
     operations = {operation.id: operation for operation in read_operations(document)}
-    return Description(_as_judged(document), document, MappingProxyType(operations))
+    return Description(_as_judged(document), _published(document), MappingProxyType(operations))
 
 
 class _Dumper(yaml.SafeDumper):

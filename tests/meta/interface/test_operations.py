@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema_rs
 import pytest
@@ -17,6 +18,7 @@ from openapi_spec_validator import validate
 from contracts.cli.openapi import command
 from contracts.interface.description import load_description
 from contracts.interface.operations import follow
+from tests.meta.client_tour import exchanges
 
 CONTRACTS = Path(__file__).parents[3] / "contracts"
 #: Modules that may name several operations together, and why.
@@ -91,6 +93,26 @@ def test_every_answer_with_a_body_has_an_example(operation: Any) -> None:
     for status, response in responses.items():
         for media in follow(published, response).get("content", {}).values():
             assert media["examples"], (operation.id, status)
+
+
+def test_the_sandbox_s_statuses_stand_beside_the_ranges_that_they_are_examples_of() -> None:
+    description, answered = load_description(), set()
+    for exchange in exchanges():
+        matched = description.match(exchange.method, urlsplit(exchange.url).path)
+        answered |= {(matched[0].id, str(exchange.status))} if matched else set()
+    assert len(answered) > 30
+    for name, operation in description.operations.items():
+        path, method = operation.path, operation.method.lower()
+        shown, judged = (
+            document["paths"][path][method]["responses"]
+            for document in (description.published, description.bundle)
+        )
+        assert shown.keys() >= {*judged, *(status for each, status in answered if each == name)}, name
+        assert all(shown[each] == shown[f"{each[0]}XX"] for each in shown.keys() - judged.keys()), name
+        # Nothing is judged by a status that the document does not give.
+        assert {each for each in judged if each.isdigit()} == (
+            {"400", "403"} if "Workflow" in name else set()
+        )
 
 
 @pytest.mark.parametrize(("name", "options"), [("r.yaml", []), ("r.txt", ["--format=json"])])
