@@ -51,7 +51,7 @@ _LIST = "list"
 def command(
     *, operation: str, role: str, realm: str | None, dry_run: bool, as_json: bool, **further: Any
 ) -> int:
-    """Call an OPERATION once: whatever is not given is made up, and valid.
+    """Call an OPERATION once: whatever is not given is made up, and as valid as the settings of the target tell.
 
     A part is PLACE.NAME with a place of path, query, header or body: header.Realm=bch-dev, query.$top=5,
     body.title.en=Seeds, body.emails.0=a@b.test, and with := for JSON, body.phones:='["+1"]'. In a value, {uid} stands

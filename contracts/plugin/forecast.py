@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
 from contracts.checks.table import UNIVERSAL
 from contracts.interface.catalogue import load_catalogue
@@ -18,6 +20,22 @@ from contracts.settings.target import Target
 
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
+
+
+#: Clauses that are named for each reason.
+_NAMED: Final = 6
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    margin = " " * indent
+    return textwrap.wrap(
+        text,
+        118,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 class Forecast:
@@ -102,11 +120,13 @@ class Forecast:
         yield f"uses up       temporary files: {self.files or 'none'}"
         if self.dealt:
             yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
-            yield f"      {', '.join(self.dealt)}"
         yield f"untested      {'' if self.untested else 'no must clause'}".rstrip()
         for reason, clauses in self.untested.items():
-            yield f"  {many(len(clauses), 'must clause')}: {reason}"
-            yield f"      {', '.join(clauses)}"
+            yield from _wrapped(f"{many(len(clauses), 'must clause')}: {reason}", 2)
+            more = f" and {len(clauses) - _NAMED} more" if clauses[_NAMED:] else ""
+            yield from _wrapped(", ".join(clauses[:_NAMED]) + more, 6)
+        if any(clauses[_NAMED:] for clauses in self.untested.values()):
+            yield "  (`registry-contracts doctor --json` names all of them)"
 
     def _pace(self) -> str:
         rate = self._target.pace.requests_per_second
