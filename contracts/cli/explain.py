@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,7 +55,9 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
 
 def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
     """Everything there is to say about a clause, as plain data."""
-    kept, proving = last_run(reports), faults(fixed=True)
+    kept, proving = last_run(reports), None
+    with suppress(UsageError):  # the sandbox is an optional extra
+        proving = faults(fixed=True)
     last, target = None, None
     if kept is not None:
         name, run = kept

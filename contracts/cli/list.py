@@ -27,52 +27,6 @@ Row = dict[str, Any]
 Filters = dict[str, Any]
 
 
-WHAT: Final = (
-    *("clauses", "operations", "findings", "runs", "red", "flaky"),
-    *("faults", "variants", "habits", "weathers"),
-)
-
-
-@click.command()
-@click.argument("what", type=click.Choice(WHAT))
-@click.option("--level", type=click.Choice([*map(str, Level)]), help="Only clauses of this level.")
-@click.option("--family", metavar="NAME", help="Only clauses of this family, such as draft or workflow.")
-@click.option("--operation", metavar="ID", help="Only what concerns it.")
-@click.option("--realm", metavar="REALM", help="Only what there is in it.")
-@click.option("--run", metavar="NAME", help="Another run than the latest.")
-@click.option("--target", metavar="NAME", help="Only runs on it; for trends, by default the last one.")
-@click.option("--series", metavar="NAME", help="Only runs of this profile, selection and consumer.")
-@kept_reports
-@as_json
-def command(*, what: str, as_json: bool, reports: Path, **filters: Any) -> int:
-    """List what there is, one a line below the names of the columns.
-
-    Findings are those of the latest run; runs, and what is red or came and went over the last 20 of them, those of the
-    history; faults, variants, habits and weathers what the sandbox can be set up with. A trend reads from old to new:
-    p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error. The number of lines is printed on
-    standard error.
-
-    Exit codes: 0 listed, 4 usage.
-
-    \b
-    Examples:
-      registry-contracts list clauses --level must --family uid
-      registry-contracts list faults --operation saveDraft --json
-      registry-contracts list findings
-      registry-contracts list variants
-      registry-contracts list red --realm abs-dev
-    """  # noqa: D301 - click's mark for lines to be left as they are
-    find, columns, possible = _LISTS[what]
-    _check(what, filters, possible.split())
-    rows = list(find(filters | {"reports": reports}))
-    if as_json:
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-        return 0
-    print_lines(_table(rows, columns.split()))
-    click.echo(many(len(rows), "line"), err=True)
-    return 0
-
-
 def _check(what: str, chosen: Filters, possible: list[str]) -> None:
     known = {
         "operation": list(load_description().operations),
@@ -118,7 +72,7 @@ def _operations(chosen: Filters) -> Iterable[Row]:
 
 def _faults(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
-    for fault in sandbox_setup.installed(sandbox_setup.faults()):
+    for fault in sandbox_setup.faults():
         if not wanted.isdisjoint(fault.clauses) and chosen["operation"] in (None, *fault.operations):
             yield {"id": fault.name, **plain(fault)}
 
@@ -213,3 +167,43 @@ def _table(rows: list[Row], columns: list[str]) -> Iterable[str]:
 def _text(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return " ".join(text.split())
+
+
+@click.command()
+@click.argument("what", type=click.Choice(list(_LISTS)))
+@click.option("--level", type=click.Choice([*map(str, Level)]), help="Only clauses of this level.")
+@click.option("--family", metavar="NAME", help="Only clauses of this family, such as draft or workflow.")
+@click.option("--operation", metavar="ID", help="Only what concerns it.")
+@click.option("--realm", metavar="REALM", help="Only what there is in it.")
+@click.option("--run", metavar="NAME", help="Another run than the latest.")
+@click.option("--target", metavar="NAME", help="Only runs on it; for trends, by default the last one.")
+@click.option("--series", metavar="NAME", help="Only runs of this profile, selection and consumer.")
+@kept_reports
+@as_json
+def command(*, what: str, as_json: bool, reports: Path, **filters: Any) -> int:
+    """List what there is, one a line below the names of the columns.
+
+    Findings are those of the latest run; runs, and what is red or came and went over the last 20 of them, those of the
+    history; faults, variants, habits and weathers what the sandbox can be set up with. A trend reads from old to new:
+    p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error. The number of lines is printed on
+    standard error.
+
+    Exit codes: 0 listed, 4 usage.
+
+    \b
+    Examples:
+      registry-contracts list clauses --level must --family uid
+      registry-contracts list faults --operation saveDraft --json
+      registry-contracts list findings
+      registry-contracts list variants
+      registry-contracts list red --realm abs-dev
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    find, columns, possible = _LISTS[what]
+    _check(what, filters, possible.split())
+    rows = list(find(filters | {"reports": reports}))
+    if as_json:
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return 0
+    print_lines(_table(rows, columns.split()))
+    click.echo(many(len(rows), "line"), err=True)
+    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -21,30 +20,6 @@ class Breakage:
     operations: tuple[str, ...]
 
 
-def faults(*, fixed: bool = False) -> Sequence[Breakage] | None:
-    """Every fault, or those of the fixed set alone; None where the sandbox is not installed."""
-    try:
-        from contracts.sandbox.faults import population  # noqa: PLC0415 - an optional extra, and slow to import
-    except ModuleNotFoundError:
-        return None
-    chosen = population.fixed_set() if fixed else population.population().values()
-    return [Breakage(fault.name, fault.sentence, fault.breaks, fault.at) for fault in chosen]
-
-
-def installed(breakages: Sequence[Breakage] | None) -> Sequence[Breakage]:
-    """Insist on the sandbox.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    if breakages is None:
-        raise UsageError(_NOT_INSTALLED)
-    return breakages
-
-
-_NOT_INSTALLED = "the sandbox is not installed: pip install 'registry-contracts[sandbox]'"
-
-
 def _of_sandbox(name: str) -> ModuleType:
     """A module of the sandbox, which is an optional extra and slow to import.
 
@@ -54,7 +29,15 @@ def _of_sandbox(name: str) -> ModuleType:
     try:
         return import_module(f"contracts.sandbox.{name}")
     except ModuleNotFoundError as error:
-        raise UsageError(_NOT_INSTALLED) from error
+        why = "the sandbox is not installed: pip install 'registry-contracts[sandbox]'"
+        raise UsageError(why) from error
+
+
+def faults(*, fixed: bool = False) -> list[Breakage]:
+    """Every fault, or those of the fixed set alone."""
+    population = _of_sandbox("faults.population")
+    chosen = population.fixed_set() if fixed else population.population().values()
+    return [Breakage(fault.name, fault.sentence, fault.breaks, fault.at) for fault in chosen]
 
 
 def variants() -> list[dict[str, Any]]:

@@ -158,13 +158,11 @@ class _Learner:
             self._taken_as_documented.add(realm)
         elif was_taken(exchange):
             settings.setdefault("sent_as", facts.realm)
-        for name, value in (
-            _accepted(exchange, facts) if was_taken(exchange) else _refused(exchange, facts, realm)
-        ):
-            if isinstance(value, _Role):
-                known = self._roles.setdefault(realm, {})
-                known[name] = max(value, known.get(name, value), key=lambda role: role.weight)
-            elif name == "country_terms":
+        known = self._roles.setdefault(realm, {})
+        for identifier, role in _roles_shown(exchange, facts, realm):
+            known[identifier] = max(role, known.get(identifier, role), key=lambda each: each.weight)
+        for name, value in _accepted(exchange, facts) if was_taken(exchange) else ():
+            if name == "country_terms":
                 settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
             elif name not in settings:
                 personal = isinstance(value, dict) and not self._keep
@@ -172,7 +170,7 @@ class _Learner:
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
-    """Settings that an accepted request shows, and the role of its record by the identifier."""
+    """Settings that an accepted request shows."""
     operation, body = facts.operation, exchange.request_body.json
     schema = dict(facts.query).get("schema") or facts.path.get("schema")
     if operation.stores == "contact":
@@ -190,10 +188,6 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
             yield "workflow_schema", schema
         if isinstance(document, dict):
             yield "workflow_document", _unnamed(document)
-    if operation.method == "PUT" and operation.permanent:
-        identifier = facts.path.get("uid") or facts.path.get("identifier")
-        if is_valid_uid(identifier or ""):
-            yield str(identifier), _TAKEN
 
 
 def _terms(body: Any) -> Iterator[tuple[str, Any]]:
@@ -205,18 +199,21 @@ def _terms(body: Any) -> Iterator[tuple[str, Any]]:
             yield setting, identifier
 
 
-def _refused(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, Any]]:
-    """The role of a record, by its identifier, that the message of a refusal shows."""
-    identifier = facts.path.get("identifier")
+def _roles_shown(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, _Role]]:
+    """What an update that was taken, or the message of a refusal, shows of a record, by its identifier."""
+    named, updates = (
+        facts.path.get("identifier"),
+        facts.operation.method == "PUT" and facts.operation.permanent,
+    )
+    identifier = named or facts.path.get("uid") or ""
     # A settings file takes no identifier that breaks the rule.
-    if not is_valid_uid(identifier or "") or exchange.response is None:
+    if exchange.response is None or not is_valid_uid(identifier):
         return
-    if carries_message(exchange.response, Row.LOCKED, realm):
-        yield str(identifier), _LOCKED
-    if carries_message(exchange.response, Row.MAY_NOT_UPDATE, realm):
-        yield str(identifier), _NOT_OURS
-    if carries_message(exchange.response, Row.TAKEN, realm):
-        yield str(identifier), _THERE
+    if was_taken(exchange):
+        yield from [(identifier, _TAKEN)] if updates else []
+    elif named:
+        rows = ((Row.LOCKED, _LOCKED), (Row.MAY_NOT_UPDATE, _NOT_OURS), (Row.TAKEN, _THERE))
+        yield from ((named, role) for row, role in rows if carries_message(exchange.response, row, realm))
 
 
 def _unnamed(document: Mapping[str, Any]) -> dict[str, Any]:
