@@ -19,7 +19,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _PARTS = ("fixed", "drawn", "manners")
 
 
-@click.command()
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("parts", nargs=-1, type=click.Choice(_PARTS), metavar="[fixed] [drawn] [manners]")
 @click.option("--fault", "names", metavar="NAME", multiple=True, help="This fault; may be repeated.")
 @click.option(

@@ -11,7 +11,7 @@ from contracts.safe_text import plain_line
 _LONGEST_LINE = 1_000
 
 
-@click.command()
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("run_folder", type=click.Path(path_type=Path))
 @click.option("--format", "formats", multiple=True, type=click.Choice(ALL), help="Only these; repeatable.")
 def command(run_folder: Path, formats: tuple[str, ...]) -> int:

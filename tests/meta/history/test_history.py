@@ -1,6 +1,7 @@
 """The history file: a run a line, bounded, never lost to a damaged line; trends, and the commands that show them."""
 
 import json
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> N
 def listed(run_command: RunCommand, *words: str) -> list[list[str]]:
     ended = run_command("list", *words)
     assert ended.code == 0, ended.err
-    return [line.split("  ") for line in ended.out.splitlines()]
+    return [re.split(" {2,}", line) for line in ended.out.splitlines()[1:]]
 
 
 def test_what_is_red_or_flaky_is_listed_with_its_trend(run_command: RunCommand, made_run: Made) -> None:

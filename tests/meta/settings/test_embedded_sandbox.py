@@ -55,7 +55,7 @@ def test_one_that_ends_early_is_quoted_on_one_line() -> None:
     )
 
 
-@pytest.mark.parametrize("arguments", [("--fault", "list"), ("--help",)])
+@pytest.mark.parametrize("arguments", [("-h",), ("--help",)])
 def test_options_that_only_show_something_are_refused(arguments: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="shows something and serves nothing"):
         EmbeddedSandbox(arguments=arguments).__enter__()
