@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentError
 from collections.abc import Generator, Mapping
 from pathlib import Path
+from typing import Final
 
 import click
 import pytest
