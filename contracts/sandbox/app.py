@@ -6,6 +6,7 @@ locked), ``sandbox-published-<realm>`` and one with ``-2`` (the author's, a publ
 organization ``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
 """
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -23,7 +24,7 @@ from contracts.sandbox.documents import Attachments, Contacts, Context, Drafts, 
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http import RawPaths, Refusal
 from contracts.sandbox.layers import Layers
-from contracts.sandbox.responses import json_response, json_text
+from contracts.sandbox.responses import NO_CONTENT, json_response, json_text
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Records, TemporaryFile
 from contracts.sandbox.validation import CONTACT, Realm
 from contracts.sandbox.workflow import Workflow
@@ -45,6 +46,9 @@ _RECORDS = (
 class Seeds:
     """Plants the published data, once in the life of a database: what was deleted stays deleted."""
 
+    #: What temporary files are called.
+    temporary = "sandbox-temporary-{realm}-{number:02d}"
+
     def __init__(self, context: Context) -> None:
         self.context = context
 
@@ -56,6 +60,7 @@ class Seeds:
             for realm in self.context.realms.realms.values():
                 self.plant_records(records, realm)
             self.plant_temporary_files(records)
+            records.number_attachments(self.context.habits.attachment_first_id)
             records.mark(_MARK)
 
     def plant_records(self, records: Records, realm: Realm) -> None:
@@ -75,7 +80,7 @@ class Seeds:
         for number in range(1, TEMPORARY_FILES + 1):
             file = self.context.files.keep(_picture(number * 12))
             for realm in self.context.realms.realms:
-                names = f"sandbox-temporary-{realm}-{number:02d}", f"temporary-{number:02d}.pgm"
+                names = self.temporary.format(realm=realm, number=number), f"temporary-{number:02d}.pgm"
                 records.add_temporary_file(TemporaryFile(*names, file.size, file.key))
 
 
@@ -149,13 +154,14 @@ class Service(Context):
 _DRAFT = "/api/v2013/documents/{uid}/versions/draft"
 _ATTACHMENTS = "/api/v2013/documents/{uid}/attachments"
 _ATTACHMENT = _ATTACHMENTS + "/{attachmentId}/{filename}"
+_NOT_FOUND = 404
 _WORKFLOW = "/api/v2023/documents/schemas/{schema}"
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _routes(service: Service) -> list[BaseRoute]:
     contacts, drafts, attachments = service.contacts, service.drafts, service.attachments
-    return [
+    routes = [
         _route(SIGN_IN, POST=service.sign_in.create_token),
         _route("/api/v2013/documents", POST=contacts.create),
         _route("/api/v2013/documents/{uid}", PUT=contacts.update),
@@ -180,8 +186,13 @@ def _routes(service: Service) -> list[BaseRoute]:
         _route("/docs", GET=_page),
         _route("/docs/", GET=_page),
         _route("/docs/start.js", GET=_script),
-        Mount("/docs/swagger-ui", StaticFiles(packages=[("flask_swagger_ui", "dist")])),
     ]
+    for route in routes:
+        if not service.habits.head_everywhere and route.path not in (_DRAFT, _ATTACHMENT):
+            route.methods = (route.methods or set()) - {"HEAD"}
+        if service.habits.paths_any_case:
+            route.path_regex = re.compile(route.path_regex.pattern, re.IGNORECASE)
+    return [*routes, Mount("/docs/swagger-ui", StaticFiles(packages=[("flask_swagger_ui", "dist")]))]
 
 
 def _route(path: str, **handlers: Handler) -> Route:
@@ -215,9 +226,15 @@ def create_app(
     async def refused(_: Request, refusal: Refusal) -> Response:
         return service.responses.refusal(refusal)
 
-    async def unrouted(_: Request, problem: HTTPException) -> Response:
-        texts = {404: "there is nothing at this path", 405: "this path does not take this method"}
-        status, message = problem.status_code, texts.get(problem.status_code, problem.detail)
+    async def unrouted(request: Request, problem: HTTPException) -> Response:
+        if problem.status_code == _NOT_FOUND:
+            message = "there is nothing at this path"
+            if habits.unknown_path_html:
+                return HTMLResponse(f"<h1>{message}</h1>", _NOT_FOUND)
+            return json_response(refusal_body(_NOT_FOUND, message), _NOT_FOUND)
+        if request.method == "OPTIONS" and habits.options_answered:
+            return Response(status_code=NO_CONTENT, headers=problem.headers)
+        status, message = habits.other_method_status, "this path does not take this method"
         return json_response(refusal_body(status, message), status, problem.headers)
 
     def answered(status: int, message: str) -> Callable[[Request, Exception], Response]:
@@ -234,7 +251,7 @@ def create_app(
         Exception: answered(500, "the sandbox failed; see its stderr"),
     }
     app = Starlette(routes=_routes(service), exception_handlers=handlers, lifespan=lifespan)
-    app.router.redirect_slashes = False
+    app.router.redirect_slashes = habits.slashes_redirected
     app.add_middleware(RawPaths)
     app.state.service = service
     return app

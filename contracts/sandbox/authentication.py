@@ -58,7 +58,7 @@ class TokenBook:
 
     def __init__(self, clock: Clock, lifetime: float, habits: Habits) -> None:
         self.clock = clock
-        self.lifetime = timedelta(seconds=min(lifetime, habits.token_lifetime_most or lifetime))
+        self.lifetime = timedelta(seconds=habits.token_lifetime or lifetime)
         self.habits = habits
         self._issued: dict[str, Token] = {}
 
@@ -125,6 +125,11 @@ class Identity:
         return account
 
 
+def owns(account: Account, owner: str) -> bool:
+    """Tell whether an account is the owner, or one of several."""
+    return account.name in owner.split()
+
+
 def may_update(account: Account, owner: str, *, shared: bool = False) -> bool:
     """Tell whether an account may update or delete a record of ``owner``: authors what is their own, or shared."""
-    return account.may_write and (shared or account.name == owner)
+    return account.may_write and (shared or owns(account, owner))

@@ -5,6 +5,7 @@ the right to change the document; listing needs a token; exists, get and thumbna
 temporary files is "not shown": the sandbox has some from the start.
 """
 
+import json
 import mimetypes
 import re
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from contracts.errors import UsageError
-from contracts.sandbox.authentication import Account, Identity, TokenBook, may_update
+from contracts.sandbox.authentication import Account, Identity, TokenBook, may_update, owns
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http import (
     BodyReader,
@@ -73,6 +74,11 @@ class Context:
             self.files.close()
             raise
 
+    def in_use(self, records: Records, realm: Realm, identifier: str) -> bool:
+        """Tell whether an identifier names a record of the realm, or of any, where it counts in all of them."""
+        elsewhere = self.habits.identifiers_over_realms and records.owners_anywhere(identifier)
+        return bool(elsewhere) or records.owner(realm.name, identifier) is not None
+
     def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
         """Return the test for whether a record exists in the realm, for references."""
         return lambda identifier: records.owner(realm.name, identifier) is not None
@@ -124,10 +130,10 @@ class Contacts(Handlers):
         with context.storage.transaction() as records:
             self.validate(records, realm, None, body.value)
             identifier = context.identifiers.mint() if named is None else named
-            if records.owner(realm.name, identifier) is not None:
+            if context.in_use(records, realm, identifier):
                 self.require_own_to_update(records, caller, realm, identifier)
             stored = self.keep(records, caller, realm, identifier, body)
-        return context.responses.written(stored, self.habits.contact_created_status)
+        return self.written(stored, self.habits.contact_created_status)
 
     async def update(self, request: Request) -> Response:
         """Replace a contact of the caller's own."""
@@ -143,20 +149,32 @@ class Contacts(Handlers):
             self.require_right(records, caller, realm, uid)
             self.validate(records, realm, uid, body.value)
             stored = self.keep(records, caller, realm, uid, body)
-        return context.responses.written(stored, self.habits.contact_updated_status)
+        return self.written(stored, self.habits.contact_updated_status)
+
+    def written(self, contact: Version, status: int) -> Response:
+        """Return the response that tells of a contact that was kept."""
+        more = {"contact": json.loads(contact.content)} if self.habits.contact_answers_content else {}
+        return self.context.responses.written(contact, status, **more)
+
+    @property
+    def states(self) -> list[str]:
+        """The versions that a contact has; the last of them is the one that counts."""
+        return self.habits.contact_versions.split()
 
     def require_schema(self, request: Request, realm: Realm) -> None:
         """Refuse a record type that is missing, not configured for the realm, or not the contact's."""
+        if self.habits.contact_schema_optional and query_value(request, "schema") is None:
+            return
         if self.context.realms.schema(request, realm).name != CONTACT.name:
             raise bad_request("this operation takes contact records; submit others to the workflow endpoint")
 
     def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
         """Refuse an update of a contact that is not there, or not the caller's."""
-        if self.habits.contact_put_creates and records.owner(realm.name, uid) is None:
+        if self.habits.contact_put_creates and not self.context.in_use(records, realm, uid):
             if not caller.may_write:
                 raise forbidden("this account may not create contacts")
             return
-        contact = records.version(realm.name, uid, PUBLISHED)
+        contact = records.version(realm.name, uid, self.states[-1])
         if contact is None or contact.schema != CONTACT.name:
             raise not_found("there is no contact of this uid in the realm")
         if not may_update(caller, contact.owner, shared=self.habits.contacts_shared):
@@ -183,7 +201,7 @@ class Contacts(Handlers):
 
     def require_own_to_update(self, records: Records, caller: Account, realm: Realm, identifier: str) -> None:
         """Refuse to create under an identifier in use, unless that is to update a contact of one's own."""
-        present = records.version(realm.name, identifier, PUBLISHED)
+        present = records.version(realm.name, identifier, self.states[-1])
         own = present is not None and present.schema == CONTACT.name and may_update(caller, present.owner)
         if not (own and self.habits.contact_post_updates):
             raise conflict("a record of this identifier exists in the realm")
@@ -193,9 +211,7 @@ class Contacts(Handlers):
     ) -> Version:
         """Store a contact and return it."""
         what = {"schema": CONTACT.name, "owner": caller.name, "content": body.text}
-        if self.habits.contact_has_draft:
-            records.store(realm.name, identifier, DRAFT, **what)
-        return records.store(realm.name, identifier, PUBLISHED, **what)
+        return [records.store(realm.name, identifier, state, **what) for state in self.states][-1]
 
 
 COLLECTIONS = frozenset({"my", "mydrafts"})
@@ -215,13 +231,14 @@ class Drafts(Handlers):
         read = context.body.read if self.habits.draft_any_json else context.body.read_object
         body = await read(request, half_pairs=self.habits.draft_half_pairs)
         with context.storage.transaction() as records:
-            self.require_right(records, caller, realm, uid)
+            self.require_right(records, caller, realm, uid, shared=bool(self.habits.drafts_shared))
             self.require_unlocked(records, realm, uid)
             created = records.version(realm.name, uid, DRAFT) is None
             content = self.taken(records, realm, uid, kind, body)
-            stored = records.store(
-                realm.name, uid, DRAFT, schema=kind.name, owner=caller.name, content=content
-            )
+            before = records.owner(realm.name, uid) or caller.name
+            records.store(realm.name, uid, DRAFT, schema=kind.name, owner=before, content=content)
+            after = {"passed": caller.name, "joined": " ".join(dict.fromkeys([*before.split(), caller.name]))}
+            stored = records.hand_over(realm.name, uid, after.get(self.habits.drafts_shared, before))
         status = self.habits.draft_created_status if created else self.habits.draft_updated_status
         if self.habits.save_answers_content and status < REDIRECTS.start:
             answer = context.responses.draft(stored)
@@ -250,7 +267,20 @@ class Drafts(Handlers):
 
     async def info(self, request: Request) -> Response:
         """Answer the metadata of the draft."""
-        return json_response(self.context.responses.described(self.requested(request)))
+        try:
+            draft = self.requested(request)
+        except Refusal as refusal:
+            if refusal.reason is not Reason.NOT_FOUND or self.habits.info_of_nothing == "refused":
+                raise
+            return (
+                Response(status_code=NO_CONTENT)
+                if self.habits.info_of_nothing == "204"
+                else json_response(None)
+            )
+        info = self.context.responses.described(draft)
+        if self.habits.info_whole:
+            info = {"data": {**info, "body": json.loads(draft.content)}}
+        return json_response(info)
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
@@ -269,7 +299,7 @@ class Drafts(Handlers):
             present = records.version(realm.name, uid, DRAFT)
             if present is None:
                 raise Refusal(Reason.DELETE_MISSING, _NO_DRAFT)
-            self.require_right(records, caller, realm, uid)
+            self.require_right(records, caller, realm, uid, shared=self.habits.drafts_deleted_by_all)
             self.require_unlocked(records, realm, uid)
             records.remove_draft(realm.name, uid)
         return context.responses.written(present, self.habits.draft_deleted_status)
@@ -295,12 +325,16 @@ class Drafts(Handlers):
             return _NOBODY
         return caller.name if collection in COLLECTIONS or self.habits.list_default_own else None
 
-    def require_right(self, records: Records, caller: Account, realm: Realm, uid: str) -> None:
-        """Refuse a caller who may not create this record, or not change it."""
+    def require_right(
+        self, records: Records, caller: Account, realm: Realm, uid: str, *, shared: bool
+    ) -> None:
+        """Refuse a caller who may not create this record, or not change it, be it shared or not."""
         owner = records.owner(realm.name, uid)
         if owner is None and not caller.may_write:
             raise forbidden("this account may not create drafts")
-        if owner is not None and not may_update(caller, owner):
+        if owner is None and self.context.in_use(records, realm, uid):
+            raise conflict("a record of this identifier exists in another realm")
+        if owner is not None and not may_update(caller, owner, shared=shared):
             raise forbidden("this account may not change this draft")
 
     def require_unlocked(self, records: Records, realm: Realm, uid: str) -> None:
@@ -314,8 +348,11 @@ class Drafts(Handlers):
         with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)
             hidden = not self.habits.locked_draft_readable and records.is_locked(realm.name, uid)
-        if draft is None or hidden or (draft.owner != caller.name and not self.habits.drafts_readable):
+        other = draft is not None and not owns(caller, draft.owner)
+        if draft is None or hidden or (other and self.habits.others_drafts == "hidden"):
             raise not_found(_NO_DRAFT)
+        if other and self.habits.others_drafts == "refused" and request.method != "HEAD":
+            raise forbidden("this draft is another account's")
         return draft
 
     def _addressed(self, request: Request) -> tuple[Account, str, Realm]:
@@ -352,8 +389,9 @@ class Attachments(Handlers):
         if announced.isdigit() and int(announced) > limit:
             raise too_large(limit)
         stored = await context.files.receive(request.stream(), limit)
+        sent = header_value(request, "content-type") if self.habits.download_type == "sent" else None
         with context.storage.transaction() as records:
-            attachment = self.add(records, caller, uid, filename, stored)
+            attachment = self.add(records, caller, uid, filename, stored, sent)
         return self.written(attachment, self.habits.attachment_created_status)
 
     async def persist(self, request: Request) -> Response:
@@ -364,6 +402,8 @@ class Attachments(Handlers):
         file_id = decoded_segment(request.path_params["tempFileId"]) or ""
         with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
+            if self.habits.temporary_files_of not in ("", caller.name):
+                raise forbidden("the temporary file is another account's")
             temporary = records.temporary_file(file_id)
             if temporary is None or temporary.used:
                 raise not_found("there is no unused temporary file of this id")
@@ -384,7 +424,8 @@ class Attachments(Handlers):
             owners = records.owners_anywhere(uid)
             if not (owners or records.attachments(uid) or self.habits.attachments_of_anything):
                 raise not_found("there is no document of this uid")
-            if owners and caller.name not in owners and not self.habits.attachment_lists_shared:
+            own = any(owns(caller, owner) for owner in owners)
+            if owners and not own and not self.habits.attachment_lists_shared:
                 raise forbidden("this document is another account's")
             rows = context.lists.attachments(records, uid, page)
         return context.responses.listed(rows)
@@ -405,7 +446,9 @@ class Attachments(Handlers):
     async def thumbnail(self, request: Request) -> Response:
         """Answer a preview image of the attachment."""
         attachment = self.requested(request)
-        if not (self.habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
+        age = (self.context.clock.now() - attachment.created_on).total_seconds()
+        late = age < self.habits.thumbnail_delay
+        if late or not (self.habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
             raise not_found("there is no preview of this file")
         path, form = self.context.files.path(attachment.file_key), self.habits.thumbnail_format
         image = await run_in_threadpool(thumbnail, path, self.habits.thumbnail_pixels, form)
@@ -421,13 +464,23 @@ class Attachments(Handlers):
             raise forbidden("this account may not add attachments to this document")
 
     def add(
-        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
+        self,
+        records: Records,
+        caller: Account,
+        uid: str,
+        filename: str,
+        stored: StoredFile,
+        sent_type: str | None = None,
     ) -> Attachment:
         """Record a stored file as an attachment and return it with its number."""
         if stored.size == 0 and self.habits.empty_file_refused:
             raise bad_request("the file is empty")
         if self.habits.file_names == "plain" and _PLAIN_NAME.fullmatch(filename) is None:
             raise bad_request("the file name holds characters that are not allowed, or too many")
+        if self.habits.file_names == "harmless" and filename.lower().endswith(
+            (".exe", ".bat", ".php", ".sh")
+        ):
+            raise bad_request("programs are not kept")
         if self.habits.file_names == "changed":
             filename = re.sub(r"[^A-Za-z0-9._-]", "_", filename)[-64:]
         earlier = [other for other in records.attachments(uid) if other.filename == filename]
@@ -438,11 +491,14 @@ class Attachments(Handlers):
         if self.habits.second_file_of_a_name == "replaced":
             for other in earlier:
                 records.remove_attachment(other.id)
+        overwritten = earlier and self.habits.second_file_of_a_name == "overwritten"
         attachment = Attachment(
-            id=0,
+            id=earlier[0].id if overwritten else 0,
             identifier=uid,
             filename=filename,
-            content_type=_TYPES.guess_type(filename, strict=False)[0] or "application/octet-stream",
+            content_type=sent_type
+            or _TYPES.guess_type(filename, strict=False)[0]
+            or "application/octet-stream",
             size=stored.size,
             owner=caller.name,
             created_on=self.context.clock.now(),
@@ -484,11 +540,12 @@ class Attachments(Handlers):
 
     def _whole(self, attachment: Attachment) -> Response:
         path = self.context.files.path(attachment.file_key)
+        of_its_own = self.habits.download_type in (None, "sent")
         return FileResponse(
             path,
             stat_result=path.stat(),
-            media_type=self.habits.download_type or attachment.content_type,
-            filename=attachment.filename,
+            media_type=attachment.content_type if of_its_own else self.habits.download_type,
+            filename=attachment.filename if of_its_own else None,
         )
 
 

@@ -36,6 +36,7 @@ class Reason(Enum):
     CONFLICT = "conflict_status"
     TOO_LARGE = "too_large_status"
     MEDIA_TYPE = "media_type_status"
+    NOT_ACCEPTABLE = "not_acceptable_status"
     INVALID_CONTENT = "validation_status"
 
 

@@ -20,6 +20,12 @@ from contracts.sandbox.storage import Records
 
 _ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,20}", re.ASCII)
+_ORDERS = {
+    "oldest": "sequence",
+    "newest": "sequence DESC",
+    "changed": "changed DESC, sequence DESC",
+    "scrambled": "sequence * 7919 % 1009",
+}
 _MOST = 2**62
 
 
@@ -47,9 +53,10 @@ def page_request(request: Request, prefix: str, habits: Habits) -> Page:
 
     def number(name: str) -> int | None:
         text = option(name)
-        if text is None or (habits.list_options_lenient and text.startswith("-")):
+        faulty = text is not None and _NUMBER.fullmatch(text) is None
+        if text is None or (faulty and habits.list_options_lenient):
             return None
-        if _NUMBER.fullmatch(text) is None:
+        if faulty:
             raise bad_request(f"{prefix}{name} must be a whole number from 0 up")
         return min(int(text), _MOST)
 
@@ -59,6 +66,7 @@ def page_request(request: Request, prefix: str, habits: Habits) -> Page:
 #: The title of a record, or a contact's last name; nothing for content that SQLite cannot read.
 _TITLE = """CASE WHEN json_valid(content) THEN
     CAST(coalesce(json_extract(content, '$.title.en'), json_extract(content, '$.lastName')) AS TEXT) END"""
+_OWNED = "instr(' ' || owner || ' ', ' ' || :owner || ' ')"
 _UNLOCKED = """NOT EXISTS (SELECT 1 FROM locks
     WHERE locks.realm = versions.realm AND locks.identifier = versions.identifier)"""
 
@@ -73,17 +81,22 @@ class Lists:
         self, records: Records, realm: str, owner: str | None, page: Page, *, with_locked: bool = True
     ) -> list[dict[str, Any]]:
         """Return a page of the drafts of a realm, or of one account's there; refuse a faulty expression."""
-        columns = {"sequence": "sequence", **version_columns(self.habits), "title": _TITLE}
+        columns = {
+            "sequence": "sequence",
+            "changed": "updated_on",
+            **version_columns(self.habits),
+            "title": _TITLE,
+        }
         if self.habits.realm_capitals:
             columns["realm"] = "upper(realm)"
         rows = "FROM versions WHERE state = 'draft' AND realm = :realm"
-        rows += "" if owner is None else " AND owner = :owner"
+        rows += "" if owner is None else f" AND {_OWNED}"
         rows += "" if with_locked else f" AND {_UNLOCKED}"
         return self.page(records, columns, rows, {"realm": realm, "owner": owner}, page)
 
     def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
         """Return a page of a document's attachments; refuse a faulty expression."""
-        columns = {"sequence": "id", **attachment_columns(self.habits)}
+        columns = {"sequence": "id", "changed": "id", **attachment_columns(self.habits)}
         columns[self.habits.attachment_id_member] = self.number()
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
 
@@ -97,8 +110,8 @@ class Lists:
     def page(
         self, records: Records, columns: Mapping[str, str], rows: str, values: Mapping[str, Any], page: Page
     ) -> list[dict[str, Any]]:
-        """Return one page of rows; of their columns ``sequence``, the order of creation, completes an order."""
-        shown = [name for name in columns if name != "sequence"]
+        """Return one page of rows; ``sequence`` and ``changed``, orders of creation and of change, are not shown."""
+        shown = [name for name in columns if name not in ("sequence", "changed")]
         fields = [name for name in shown if is_shown(self.habits, name)]
         bound = {**values, "limit": self._limit(page), "skip": page.skip}
         condition = "1"
@@ -106,7 +119,7 @@ class Lists:
             from contracts.sandbox import odata  # noqa: PLC0415 - a grammar that most sandboxes are never asked for
 
             condition = odata.condition(page.filter, fields, self.habits.unknown_list_field, bound)
-        order = ", ".join([*self._order(page.orderby, fields), self._default_order()])
+        order = ", ".join([*self._order(page.orderby, fields), _ORDERS[self.habits.list_order]])
         made = ", ".join(f'{column} AS "{name}"' for name, column in columns.items())
         names = ", ".join(f'"{name}"' for name in shown)
         query = (
@@ -139,8 +152,3 @@ class Lists:
         wanted = page.top if page.top is not None else self.habits.list_default_top
         limits = (wanted, self.habits.list_largest_page)
         return min((limit for limit in limits if limit is not None), default=-1)
-
-    def _default_order(self) -> str:
-        if self.habits.list_scrambled:
-            return "sequence * 7919 % 1009"
-        return "sequence DESC" if self.habits.newest_first else "sequence"

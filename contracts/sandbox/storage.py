@@ -1,5 +1,6 @@
 """What one sandbox stores: records and attachments in a database, files in a folder, and previews of files."""
 
+import base64
 import io
 import secrets
 import shutil
@@ -108,7 +109,8 @@ CREATE TABLE IF NOT EXISTS temporary_files (
     id TEXT PRIMARY KEY, filename TEXT NOT NULL, size INTEGER NOT NULL, file_key TEXT NOT NULL, used BOOLEAN NOT NULL
 );
 CREATE TABLE IF NOT EXISTS locks (
-    realm TEXT, identifier TEXT, owner TEXT NOT NULL, locked_on DATETIME NOT NULL, PRIMARY KEY (realm, identifier)
+    realm TEXT, identifier TEXT, owner TEXT NOT NULL, locked_on DATETIME NOT NULL, until DATETIME NOT NULL,
+    PRIMARY KEY (realm, identifier)
 );
 CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY);
 """
@@ -127,6 +129,10 @@ VALUES (:realm, :identifier, :state, :schema, :owner, :content, :size, :now, :no
 ON CONFLICT (realm, identifier, state) DO UPDATE SET
     schema = excluded.schema, content = excluded.content, size = excluded.size, updated_on = excluded.updated_on
 RETURNING *
+"""
+_LOCK: Final = """
+INSERT INTO locks VALUES (?, ?, ?, ?, ?) ON CONFLICT (realm, identifier) DO UPDATE SET
+    locked_on = excluded.locked_on, until = excluded.until WHERE until <= excluded.locked_on
 """
 
 
@@ -169,16 +175,22 @@ class Records:
 
     def is_locked(self, realm: str, identifier: str) -> bool:
         """Tell whether the record is locked for workflow."""
-        question = "SELECT 1 FROM locks WHERE realm = ? AND identifier = ? AND locked_on <= ?"
+        question = "SELECT 1 FROM locks WHERE realm = ? AND identifier = ? AND locked_on <= ?3 AND ?3 < until"
         here = (realm, identifier, self.clock.now())
         return self.connection.execute(question, here).fetchone() is not None
 
-    def lock(self, realm: str, identifier: str, owner: str, delay: float = 0) -> None:
-        """Lock a record for workflow, from so many seconds on; a lock that is there stays."""
+    def lock(
+        self, realm: str, identifier: str, owner: str, delay: float = 0, seconds: float | None = None
+    ) -> None:
+        """Lock a record for workflow, after a delay and for so many seconds, or for good; a lock that holds stays."""
         moment = self.clock.now() + timedelta(seconds=delay)
-        self.connection.execute(
-            "INSERT OR IGNORE INTO locks VALUES (?, ?, ?, ?)", (realm, identifier, owner, moment)
-        )
+        until = datetime.max if seconds is None else moment + timedelta(seconds=seconds)
+        self.connection.execute(_LOCK, (realm, identifier, owner, moment, until))
+
+    def hand_over(self, realm: str, identifier: str, owner: str) -> Version:
+        """Give the draft an owner, and return it."""
+        command = "UPDATE versions SET owner = ? WHERE realm = ? AND identifier = ? AND state = ? RETURNING *"
+        return Version(*self.connection.execute(command, (owner, realm, identifier, DRAFT)).fetchone())
 
     def store(
         self, realm: str, identifier: str, state: str, *, schema: str, owner: str, content: str
@@ -221,10 +233,16 @@ class Records:
         return [Attachment(*row) for row in self.connection.execute(question, (uid,))]
 
     def add_attachment(self, attachment: Attachment) -> Attachment:
-        """Store an attachment and return it with its number."""
-        command = "INSERT INTO attachments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
-        _, *values = astuple(attachment)
-        return replace(attachment, id=self.connection.execute(command, values).lastrowid or 0)
+        """Store an attachment and return it, with the next number where it has none."""
+        command = "INSERT OR REPLACE INTO attachments VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        number, *values = astuple(attachment)
+        return replace(
+            attachment, id=self.connection.execute(command, (number or None, *values)).lastrowid or 0
+        )
+
+    def number_attachments(self, first: int) -> None:
+        """Give the first attachment this number."""
+        self.connection.execute("INSERT INTO sqlite_sequence VALUES ('attachments', ?)", (first - 1,))
 
     def remove_attachment(self, number: int) -> None:
         """Remove an attachment; its file stays."""
@@ -372,6 +390,8 @@ def _locked(data: Path) -> "FileLock":
     return lock
 
 
+#: The format of a drawing, in which the preview stands.
+_DRAWING: Final = "SVG+XML"
 _PICTURES: Final = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "PPM")
 _LARGEST_PICTURE: Final = 64 * 1024**2
 #: What Pillow raises at a file that is no picture, or a broken one.
@@ -400,5 +420,9 @@ def thumbnail(path: Path, pixels: int, form: str) -> bytes:
                     preview = image.convert("RGB")
     except _UNREADABLE:
         pass
-    preview.save(buffer, form)
-    return buffer.getvalue()
+    preview.save(buffer, form.replace(_DRAWING, "PNG"))
+    if form != _DRAWING:
+        return buffer.getvalue()
+    picture = base64.b64encode(buffer.getvalue()).decode()
+    drawing = f'<image href="data:image/png;base64,{picture}"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg">{drawing}</svg>'.encode()

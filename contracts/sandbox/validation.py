@@ -243,6 +243,8 @@ class Validator:
         found: list[Problem] = []
         for field in expectation.kind.fields:
             found += self.of_field(field, document.get(field.name), field.name in document, expectation)
+        if self.habits.languages_declared:
+            found += self.of_declared(document, expectation.kind)
         if self.habits.unknown_fields_refused:
             unknown = (name for name in document if expectation.kind.field(name) is None)
             found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
@@ -256,12 +258,13 @@ class Validator:
             value, given = None, False
         if value is None:
             if field.mandatory:
-                yield Problem(MANDATORY, path)
+                yield Problem(self.habits.null_code if given else MANDATORY, path)
             elif given and not self.habits.nulls_absent:
                 yield Problem(INVALID_TYPE, path)
         elif field.mandatory and value in ([], {}) and (field.many or field.kind is Kind.LSTRING):
             holds_nothing = isinstance(value, list if field.many else dict)
-            yield Problem(self.habits.empty_set_code if holds_nothing else INVALID_TYPE, path)
+            code = self.habits.empty_set_code if holds_nothing else INVALID_TYPE
+            yield from () if code is None else (Problem(code, path),)
         elif not field.many:
             yield from self.of_value(field, value, path, expectation)
         elif isinstance(value, list):
@@ -312,7 +315,7 @@ class Validator:
     def of_lstring(self, value: Any, path: Path) -> Problems:
         """Yield the problems of an object keyed by language code, each value a string."""
         if not isinstance(value, dict):
-            yield Problem(INVALID_TYPE, path)
+            yield Problem(self.habits.plain_text_code if isinstance(value, str) else INVALID_TYPE, path)
             return
         for language, text in value.items():
             yield from self.of_language(language, path)
@@ -325,6 +328,17 @@ class Validator:
         if unknown or _LANGUAGE.fullmatch(language) is None:
             yield Problem(UNSPECIFIED_LOCALE, path)
 
+    def of_declared(self, document: dict[str, Any], kind: RecordType) -> Problems:
+        """Yield the problems of texts in languages that the header does not list."""
+        header = document.get("header")
+        declared = header.get("languages") if isinstance(header, dict) else None
+        if not isinstance(declared, list):
+            return
+        for field in kind.fields:
+            texts = document.get(field.name) if field.kind is Kind.LSTRING else None
+            if isinstance(texts, dict) and any(language not in declared for language in texts):
+                yield Problem(UNSPECIFIED_LOCALE, (field.name,))
+
     def of_object(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
         """Yield the problems of a Term, Reference or Link: its member, the term, the record that it names."""
         if not isinstance(value, dict):
@@ -334,7 +348,7 @@ class Validator:
         named, terms = value.get(member), field.terms if self.habits.terms_checked else ()
         wrong = list(self.of_type(named, str, (*path, member)))
         if named is None:
-            yield Problem(MANDATORY, (*path, member))
+            yield Problem(self.habits.bare_object_code, (*path, member))
         elif wrong:
             yield from wrong
         elif terms and named not in terms:

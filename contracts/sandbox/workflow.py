@@ -28,8 +28,8 @@ from starlette.responses import Response
 
 from contracts.sandbox.authentication import Account, may_update
 from contracts.sandbox.documents import Handlers
-from contracts.sandbox.http import IdentifierRule, Problem, Reason, Refusal, decoded_segment
-from contracts.sandbox.responses import INVALID_VALUE, MANDATORY, json_response, json_text
+from contracts.sandbox.http import IdentifierRule, Problem, Reason, Refusal, bad_request, decoded_segment
+from contracts.sandbox.responses import INVALID_VALUE, MANDATORY, is_shown, json_text
 from contracts.sandbox.storage import DRAFT, PUBLISHED, Records
 from contracts.sandbox.validation import (
     INVALID_PROPERTY,
@@ -119,10 +119,11 @@ class Workflow(Handlers):
             "schema": kind.name,
             "realm": realm.name,
         }
+        answer = {name: value for name, value in answer.items() if is_shown(self.habits, name)}
         if self.habits.submission_answer_furnished:
             workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
             answer = {"workflow": workflow, "correlationId": str(uuid4()), "document": answer}
-        return json_response(
+        return context.responses.submitted(
             answer, self.habits.workflow_created_status if creating else self.habits.workflow_updated_status
         )
 
@@ -161,9 +162,15 @@ class Workflow(Handlers):
 
     def run(self, submission: Submission, records: Records) -> str:
         """Perform the five steps in order and return the record's identifier (States and transitions)."""
+        moment = self.habits.rights_checked
+        if moment == "first":
+            self.create_securities(submission, submission.path_identifier or "", records)
         identifier = self.check_identifier(submission, records)
-        self.create_securities(submission, identifier, records)
+        if moment == "second":
+            self.create_securities(submission, identifier, records)
         self.validate(submission, records)
+        if moment == "last":
+            self.create_securities(submission, identifier, records)
         self.save_draft(submission, identifier, records)
         self.initiate(submission, identifier, records)
         return identifier
@@ -176,6 +183,8 @@ class Workflow(Handlers):
         if identifier is None:
             return rule.mint()
         exists = records.owner(realm, identifier) is not None
+        if submission.creating:
+            exists = self.context.in_use(records, submission.realm, identifier)
         if not self.habits.drafts_exist:
             exists = records.submitted(realm, identifier)
         locked = records.is_locked(realm, identifier)
@@ -194,8 +203,9 @@ class Workflow(Handlers):
             if not caller.may_write:
                 raise Row.MAY_NOT_CREATE.refusal()
             return
-        owner = records.owner(submission.realm.name, identifier)
-        if owner is None or not may_update(caller, owner, shared=self.habits.records_shared):
+        # One that does not exist is told of in step 1, to whom may write.
+        owner = records.owner(submission.realm.name, identifier) or caller.name
+        if not may_update(caller, owner, shared=self.habits.records_shared):
             raise Row.MAY_NOT_UPDATE.refusal()
 
     def validate(self, submission: Submission, records: Records) -> None:
@@ -237,7 +247,13 @@ class Workflow(Handlers):
             text = json_text(text)
         if not isinstance(text, str):
             yield Problem(INVALID_TYPE, (member,))
-        elif len(text) > _LIMITS[member] or (text == "" and self.habits.empty_texts_refused):
+            return
+        units = (
+            len(text.encode("utf-16-le", "surrogatepass")) // 2 if self.habits.lengths_utf16 else len(text)
+        )
+        if units > _LIMITS[member] and self.habits.limits_in_message:
+            raise bad_request(f"{member} is longer than {_LIMITS[member]} characters")
+        if units > _LIMITS[member] or (text == "" and self.habits.empty_texts_refused):
             yield Problem(INVALID_VALUE, (member,))
 
     def save_draft(self, submission: Submission, identifier: str, records: Records) -> None:
@@ -251,7 +267,8 @@ class Workflow(Handlers):
         if self.habits.submissions_publish:
             self._store(submission, identifier, PUBLISHED, records)
         else:
-            records.lock(submission.realm.name, identifier, submission.caller.name, self.habits.lock_delay)
+            delay, seconds = self.habits.lock_delay, self.habits.lock_seconds
+            records.lock(submission.realm.name, identifier, submission.caller.name, delay, seconds)
 
     def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
         content, owner = json_text(submission.body["document"]), submission.caller.name

@@ -48,6 +48,11 @@ def attach(name: str, uid: str = "tour-draft-00", content: bytes = b"a note", **
     return step("POST", f"{DOCUMENTS}/{uid}/attachments/{name}", content, realm=None, **how)
 
 
+def persist(uid: str, number: int, **how: Any) -> Step:
+    temporary = f"sandbox-temporary-abs-dev-{number:02}"
+    return step("POST", f"{DOCUMENTS}/{uid}/attachments/persist-temporary/{temporary}", realm=None, **how)
+
+
 def lists(*queries: str, **how: Any) -> list[Step]:
     return [step("GET", f"{_LISTED}?{query}", **how) for query in queries]
 
@@ -62,6 +67,7 @@ _DRAFTS = [
     *(step("GET", draft_path("tour-draft-00", rest)) for rest in ("", "/info")),
     step("GET", draft_path("tour-draft-01")),
     *(step("HEAD", draft_path(uid)) for uid in ("tour-draft-00", "tour-absent")),
+    step("GET", draft_path("tour-absent", "/info")),
     *(
         step("GET", draft_path(uid))
         for uid in ("tour-absent", "sandbox-foreign-abs-dev", "sandbox-locked-abs-dev")
@@ -78,6 +84,10 @@ _DRAFTS = [
     *(save("tour-in-realms", {}, realm=realm) for realm in (None, "unheard", "ort-dev")),
     *(save("tour-saved-03", b"{}", content_type=kind) for kind in (None, "text/plain")),
     save("tour-saved-04", {}, accept="text/plain"),
+    save("tour-draft-09", {}, realm="bch-dev"),
+    save("tour-draft-10", {}, role="other"),
+    step("GET", draft_path("tour-draft-10", "/info")),
+    step("DELETE", draft_path("tour-draft-10"), role="other"),
 ]
 _LISTS = [
     *lists("", "$top=8", "$top=51", "$skip=900", "collection=my", "collection=mydrafts", "collection=yours"),
@@ -88,12 +98,14 @@ _LISTS = [
     *lists("", accept=None),
     *lists("", accept_encoding="gzip"),
     step("GET", _LISTED.replace("v2013", "v2023")),
-    step("PATCH", _LISTED),
+    *(step(method, _LISTED) for method in ("PATCH", "HEAD", "OPTIONS")),
+    step("GET", "/API/V2013/Document-Drafts"),
 ]
 _ATTACHED = [
     *(attach(name) for name in ("note.txt", "note.txt", "a%20note.txt")),
     attach("note.txt", "tour-draft-01"),
     attach("empty.txt", content=b""),
+    attach("tool.exe"),
     attach("data.json", content_type="application/json"),
     *(attach("note.txt", uid) for uid in ("tour-absent", "sandbox-foreign-abs-dev")),
     *files("", "$top=1", "top=1"),
@@ -110,7 +122,8 @@ _ATTACHED = [
         for file in ("", "/3/a%20note.txt")
     ),
     step("GET", f"{DOCUMENTS}/tour-draft-01/attachments/4/note.txt", realm=None),
-    *(step("POST", f"{_FILES}/persist-temporary/sandbox-temporary-abs-dev-01", realm=None) for _ in range(2)),
+    *(persist("tour-draft-00", 1) for _ in range(2)),
+    persist("sandbox-foreign-abs-dev", 2, role="other"),
 ]
 _FIELDS: dict[str, Any] = {
     "contactOrganization": {"identifier": "nobody-knows-it"},
@@ -137,7 +150,10 @@ _CONTENTS = [
     update("tour-contact-1", contact(), role="other"),
     update("tour-contact-4", contact()),
     *(post(contact(**{name: value})) for name, value in _FIELDS.items()),
-    post(contact(organization={})),
+    *(post(contact(organization=value)) for value in ({}, "Office")),
+    *(post(contact(country=value)) for value in ({}, None)),
+    post(contact(header={"languages": ["fr"]})),
+    step("POST", DOCUMENTS, contact()),
     post(contact(country={"identifier": "xx"})),
     post({name: value for name, value in contact().items() if name != "firstName"}),
     post({}),
@@ -157,6 +173,9 @@ _SUBMITTED = [
     submit("POST", "tour-record-5", note=1, additionalInfo=""),
     submit("POST", "tour-record-6", {"role": "nau"}, additionalInfo=7),
     submit("POST", "tour-record-7", {"realm": "ABS-Dev"}),
+    *(submit("POST", "tour-record-8", batchId=text) for text in ("x" * 101, "\U0001f4dc" * 60)),
+    submit("POST", "tour-record-1", {"role": "restricted"}),
+    submit("POST", "tour-record-9", {"role": "restricted"}, document={}),
     step("POST", f"{_PERMITS}?Realm=abs-dev", {"document": record()}, realm="bch-dev"),
     step("POST", f"{_PERMITS}/", {"document": record()}),
     *(submit(method, "sandbox-locked-abs-dev") for method in ("POST", "PUT")),

@@ -1,22 +1,24 @@
 """Variants that replace methods of a part of the service: each a class laid over the part's, with its sentence."""
 
+import asyncio
 import inspect
 import json
 import re
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any, Final, TypeVar
 
 from starlette.responses import PlainTextResponse, Response
 
-from contracts.sandbox.app import Seeds, store
+from contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
 from contracts.sandbox.authentication import Account
 from contracts.sandbox.documents import Attachments, Contacts, Drafts
 from contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
 from contracts.sandbox.lists import Lists
 from contracts.sandbox.responses import INVALID_VALUE, Responses, Stored, json_response, json_text
-from contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version, opened
+from contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version, opened, thumbnail
 from contracts.sandbox.validation import (
     CONTACT,
     UNEXPECTED_TERM,
@@ -67,6 +69,17 @@ class _PlainText(Responses):
         return PlainTextResponse(refusal.message + "\n", answer.status_code, _kept(answer))
 
 
+@_variant("message-json-text", "workflow-message-place")
+class _JsonText(Responses):
+    """The body that carries a message is not shown: it is the message itself as a JSON text."""
+
+    def refusal(self, refusal: Refusal) -> Response:
+        answer = super().refusal(refusal)
+        if refusal.problems or answer.status_code == 204:
+            return answer
+        return json_response(refusal.message, answer.status_code, _kept(answer))
+
+
 @_variant("message-spaced", "workflow-message-place")
 class _Spaced(Responses):
     """White space around a message is not shown: it is quoted, broken into lines and ends with a line break."""
@@ -85,6 +98,19 @@ class _Bare(Responses):
         if refusal.problems or refusal.status is not None:
             return answer
         return Response(status_code=answer.status_code, headers=_kept(answer))
+
+
+@_variant("refusals-furnished", *_FAILED, "workflow-message-place")
+class _Furnished(Responses):
+    """The shape of refusals is not shown: the message stands behind time, status and the status in words."""
+
+    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+        told = {
+            "timestamp": self.clock.written(self.clock.now()),
+            "status": status,
+            "error": "Request failed",
+        }
+        return {**told, **super().refusal_body(status, message, problems), "path": "/api", "trace": None}
 
 
 @_variant("problem-json", *_FAILED, "workflow-message-place")
@@ -122,6 +148,9 @@ class _AlwaysErrors(Responses):
     def written(self, stored: Stored, status: int, location: str = "", **more: Any) -> Response:
         return super().written(stored, status, location, **more, errors=[])
 
+    def submitted(self, answer: dict[str, Any], status: int) -> Response:
+        return super().submitted({**answer, "errors": []}, status)
+
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         return {"errors": [], **super().refusal_body(status, message, problems)}
 
@@ -156,6 +185,15 @@ class _Hal(Responses):
         links = {"self": {"href": "?page=0"}, "curies": [{"name": "doc", "href": "/rels/{rel}"}]}
         page = {"size": len(items), "totalElements": len(items), "totalPages": 1, "number": 0}
         return {"_embedded": {"records": linked}, "_links": links, "page": page}
+
+
+@_variant("list-hits", "list-envelope")
+class _Hits(Responses):
+    """The envelope of a list is not shown: hits of a search, each with its fields under _source."""
+
+    def envelope(self, items: list[dict[str, Any]]) -> Any:
+        hits = [{"_index": "records", "_score": 1.0, "_source": item} for item in items]
+        return {"took": 3, "timed_out": False, "hits": {"total": {"value": len(hits)}, "hits": hits}}
 
 
 @_variant("list-edges", "list-envelope")
@@ -320,15 +358,6 @@ class _Extended(Responses):
         return json_response({**own, **content, "header": {**whole, "version": 1}})
 
 
-@_variant("draft-rewritten", "draft-get-answer")
-class _Rewritten(Responses):
-    """The form of a draft's JSON is not shown: keys sorted, letters escaped, indented."""
-
-    def draft(self, draft: Version) -> Response:
-        text = json.dumps(json.loads(draft.content), sort_keys=True, indent=2, ensure_ascii=True)
-        return Response(text, media_type="application/json")
-
-
 @_variant("draft-nulls-dropped", "draft-save-body")
 class _NullsDropped(Drafts):
     """Whether null stands for an absent field is not shown: it does, and is not kept."""
@@ -424,6 +453,35 @@ class _RefusedContacts(Contacts):
             raise conflict("the identifier was used before")
 
 
+@_variant("drafts-published-soon", "workflow-submitted-state")
+class _PublishedSoon(Workflow):
+    """What a publishing workflow makes of a draft is not shown: its published version, half a second later."""
+
+    def initiate(self, submission: Submission, identifier: str, _records: Records) -> None:
+        asyncio.get_running_loop().call_later(0.5, self._publish, submission.realm.name, identifier)
+
+    def _publish(self, realm: str, identifier: str) -> None:
+        with self.context.storage.transaction() as records:
+            draft = records.version(realm, identifier, DRAFT)
+            if draft is not None:
+                what = {"schema": draft.schema, "owner": draft.owner, "content": draft.content}
+                records.store(realm, identifier, PUBLISHED, **what)
+                records.remove_draft(realm, identifier)
+
+
+@_variant("attachments-with-previews", "Attachments beside those that were created")
+class _Previews(Attachments):
+    """Whether a preview is an attachment, too, is not shown: it is, beside each file, with a number of its own."""
+
+    def add(self, records: Records, *what: Any) -> Attachment:
+        attachment, files = super().add(records, *what), self.context.files
+        preview = files.keep(thumbnail(files.path(attachment.file_key), 40, "PNG"))
+        name = f"{attachment.filename}.preview.png"
+        beside = replace(attachment, id=0, filename=name, content_type="image/png", size=preview.size)
+        records.add_attachment(replace(beside, file_key=preview.key))
+        return attachment
+
+
 @_variant("attachments-beyond-drafts", _DRAFT_STILL)
 class _MoreThanDrafts(Attachments):
     """Whether a document that is only a draft takes attachments is not shown: it has to be submitted first."""
@@ -437,7 +495,12 @@ class _MoreThanDrafts(Attachments):
 _WITH_FILES: Final = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
 
 
+_TEMPORARY: Final = tuple(f"tmp~{{realm}}.{number:02}_" for number in range(1, TEMPORARY_FILES + 1))
+
+
 class _PublishedSeeds(Seeds):
+    temporary = "tmp~{realm}.{number:02}_"
+
     def plant_records(self, records: Records, realm: Realm) -> None:
         super().plant_records(records, realm)
         for name in _WITH_FILES if CONTACT.name in realm.types else ():
@@ -449,10 +512,10 @@ class _PublishedSeeds(Seeds):
     "attachments-of-published",
     _DRAFT_STILL,
     beside=(_PublishedSeeds,),
-    settings={"attachment_identifiers": _WITH_FILES},
+    settings={"attachment_identifiers": _WITH_FILES, "temporary_files": _TEMPORARY},
 )
 class _OnlyPublished(Attachments):
-    """Which documents take attachments is not shown: those with a published version, of which it has some."""
+    """Which documents take attachments is not shown: some published ones; how temporary files are named: strangely."""
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
         super().require_right(records, caller, uid)

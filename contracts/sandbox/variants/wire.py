@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.interface.description import load_description
-from contracts.sandbox.http import bad_request
+from contracts.sandbox.http import Reason, Refusal
 from contracts.sandbox.responses import json_bytes
 from contracts.sandbox.variants.model import Variant
 
@@ -80,6 +80,7 @@ class _Furnished(Between):
             (b"cache-control", b"no-cache"),
             (b"x-request-id", secrets.token_hex(8).encode()),
             (b"etag", b'W/"%s"' % secrets.token_hex(4).encode()),
+            (b"x-ratelimit-remaining", b"4999"),
             (b"connection", b"close"),
         ]
         return [(name.upper(), value) for name, value in kept + more]
@@ -110,36 +111,61 @@ class _Slow(Between):
         await super().answer(scope, receive, send)
 
 
-@_variant("extra-members", "Further members of answers")
-class _ExtraMembers(Between):
-    """Further members of answers are not shown: every JSON object has some, but for what clients stored."""
+class _Rewriting(Between):
+    """Base of what writes the JSON of answers anew."""
+
+    def rewritten(self, value: Any) -> bytes:
+        """Return the text of a JSON value."""
+        return json_bytes(value)
+
+    def spares(self, scope: Scope) -> bool:  # noqa: ARG002
+        """Tell whether an answer stays as it is."""
+        return False
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         start: Message = {}
-        body = bytearray()
-        # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
-        stored = not str(scope["path"]).startswith("/api/") or _operation(scope) in {"getDraft", *_DOWNLOADS}
+        body, spared = bytearray(), self.spares(scope)
 
         async def altered(message: Message) -> None:
             if message["type"] == "http.response.start":
                 start.update(message)
-                if stored or not any(n == b"content-type" and b"json" in v for n, v in start["headers"]):
+                if spared or not any(n == b"content-type" and b"json" in v for n, v in start["headers"]):
                     start["passed"] = True
                     await send(message)
-            elif start.get("passed") or scope["method"] == "HEAD":
-                if not start.get("passed"):
-                    await send(start)
+            elif start.get("passed"):
                 await send(message)
             else:
                 body.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    whole = json_bytes(_furnished(json.loads(body))) if body else b""
-                    kept = [pair for pair in start["headers"] if pair[0] != b"content-length"]
-                    length = (b"content-length", str(len(whole)).encode())
-                    await send({**start, "headers": [*kept, length]})
+                    whole = self.rewritten(json.loads(body)) if body else b""
+                    headers = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+                    if scope["method"] != "HEAD":
+                        headers.append((b"content-length", str(len(whole)).encode()))
+                    await send({**start, "headers": headers})
                     await send({"type": "http.response.body", "body": whole})
 
         await self.app(scope, receive, altered)
+
+
+@_variant("json-rewritten", "Form of the JSON of answers")
+class _Rewritten(_Rewriting):
+    """How JSON is written is not shown: indented, members sorted, letters beyond ASCII and slashes escaped."""
+
+    def rewritten(self, value: Any) -> bytes:
+        return json.dumps(value, sort_keys=True, indent=2).replace("/", "\\/").encode()
+
+
+@_variant("extra-members", "Further members of answers")
+class _ExtraMembers(_Rewriting):
+    """Further members of answers are not shown: every JSON object has some, but for what clients stored."""
+
+    def rewritten(self, value: Any) -> bytes:
+        return json_bytes(_furnished(value))
+
+    def spares(self, scope: Scope) -> bool:
+        # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
+        path = str(scope["path"])
+        return not path.startswith("/api/") or _operation(scope) in {"getDraft", *_DOWNLOADS}
 
 
 def _furnished(value: Any) -> Any:
@@ -156,19 +182,6 @@ def _furnished(value: Any) -> Any:
         "deleted": None,
     }
     return {**more, **{name: _furnished(member) for name, member in value.items()}}
-
-
-@_variant("methods-hidden", "method-other")
-class _MethodsHidden(Between):
-    """A method that is not listed for a path is not shown: 404."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def altered(message: Message) -> None:
-            if message.get("status") == 405 and scope["method"] != "HEAD":
-                message["status"] = 404
-            await send(message)
-
-        await self.app(scope, receive, altered)
 
 
 _SIGNED = "/signed/"
@@ -235,6 +248,8 @@ class _Canonical(Between):
 class _Asking(Between):
     """Base of what refuses requests before the service sees them."""
 
+    reason = Reason.BAD_REQUEST
+
     def refuses(self, scope: Scope) -> str:  # noqa: ARG002
         """Say why a request is refused; empty when it is not."""
         return ""
@@ -245,13 +260,15 @@ class _Asking(Between):
             await super().answer(scope, receive, send)
             return
         # As the service would: in the shapes that its habits give.
-        refusal = scope["app"].state.service.responses.refusal(bad_request(why))
+        refusal = scope["app"].state.service.responses.refusal(Refusal(self.reason, why))
         await refusal(scope, receive, send)
 
 
 @_variant("accept-strict", "accept-missing", "accept-other")
 class _AcceptStrict(_Asking):
     """A request without an Accept header, or with one that leaves out JSON, is not shown: it is refused."""
+
+    reason = Reason.NOT_ACCEPTABLE
 
     def refuses(self, scope: Scope) -> str:
         accepted = Request(scope).headers.get("accept", "")
@@ -303,7 +320,7 @@ class _OneVersion(Between):
         await super().answer(scope, receive, send)
 
 
-@_variant("identifier-empty", "An empty identifier behind a slash")
+@_variant("identifier-empty", "A slash at the end of a path")
 class _EmptyIdentifier(Between):
     """A submission with an empty identifier behind the slash is not shown: it is one without."""
 

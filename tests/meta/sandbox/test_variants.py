@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -40,8 +40,8 @@ class Shown:
         text = answer.content.decode("latin-1")
         if issued := re.search(r'authenticationToken":"(?P<token>[^"]+)","expiration":"(?P<at>[^"]+)', text):
             begun = exchange.started or datetime.now(UTC)
-            brief = datetime.fromisoformat(issued["at"]) - begun < timedelta(minutes=1)
-            text = f"a token {len(issued['token'])} {issued['token'] in self._tokens} {brief}"
+            seconds = int((datetime.fromisoformat(issued["at"]) - begun).total_seconds())
+            text = f"a token {len(issued['token'])} {issued['token'] in self._tokens} {len(str(seconds))}"
             self._tokens.add(issued["token"])
         text = _MOMENT.sub(lambda moment: re.sub(r"\d", "0", moment[0]), text)
         names = sorted(answer.headers)
