@@ -187,12 +187,25 @@ def _routes(service: Service) -> list[BaseRoute]:
         _route("/docs/", GET=_page),
         _route("/docs/start.js", GET=_script),
     ]
+    if service.habits.empty_identifier:
+        routes.append(_route(_WORKFLOW + "/", POST=service.workflow.create))
+    if service.habits.versions_alike:
+        routes += [
+            Route(_other_version(route.path), route.endpoint, methods=list(route.methods or ()))
+            for route in routes
+            if route.path.startswith("/api/")
+        ]
     for route in routes:
         if not service.habits.head_everywhere and route.path not in (_DRAFT, _ATTACHMENT):
             route.methods = (route.methods or set()) - {"HEAD"}
         if service.habits.paths_any_case:
             route.path_regex = re.compile(route.path_regex.pattern, re.IGNORECASE)
     return [*routes, Mount("/docs/swagger-ui", StaticFiles(packages=[("flask_swagger_ui", "dist")]))]
+
+
+def _other_version(path: str) -> str:
+    old, new = "/v2013/", "/v2023/"
+    return path.replace(old, new) if old in path else path.replace(new, old)
 
 
 def _route(path: str, **handlers: Handler) -> Route:

@@ -35,7 +35,7 @@ from contracts.sandbox.http import (
 )
 from contracts.sandbox.layers import Layers
 from contracts.sandbox.lists import Lists, page_request
-from contracts.sandbox.responses import JSON, NO_CONTENT, REDIRECTS, Responses, json_response
+from contracts.sandbox.responses import NO_CONTENT, REDIRECTS, Responses, json_response
 from contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -284,12 +284,8 @@ class Drafts(Handlers):
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
-        draft = self.requested(request)
-        if self.habits.head_length and self.habits.exists_status != NO_CONTENT:
-            answer = self.context.responses.draft(draft)
-            answer.status_code = self.habits.exists_status
-            return answer
-        return Response(status_code=self.habits.exists_status, media_type=JSON)
+        responses = self.context.responses
+        return responses.existing(responses.draft(self.requested(request)))
 
     async def delete(self, request: Request) -> Response:
         """Remove the draft version only; a published version stays."""
@@ -432,12 +428,7 @@ class Attachments(Handlers):
 
     async def exists(self, request: Request) -> Response:
         """Tell whether the attachment belongs to the document, without its content."""
-        attachment = self.requested(request)
-        if self.habits.head_length and self.habits.exists_status != NO_CONTENT:
-            answer = self._whole(attachment)
-            answer.status_code = self.habits.exists_status
-            return answer
-        return Response(status_code=self.habits.exists_status, media_type=attachment.content_type)
+        return self.context.responses.existing(self._whole(self.requested(request)))
 
     async def get(self, request: Request) -> Response:
         """Answer the bytes of the attachment."""

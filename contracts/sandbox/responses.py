@@ -111,9 +111,15 @@ class Responses:
 
     def draft(self, draft: Version) -> Response:
         """Return the full content of a draft, exactly as it was stored."""
-        member = self.habits.draft_member
-        text = draft.content if member is None else f'{{"{member}":{draft.content}}}'
-        return Response(text, media_type=JSON)
+        return Response(draft.content, media_type=JSON)
+
+    def existing(self, whole: Response) -> Response:
+        """Return the response of an exists check, from that of the read; without its length where that is the habit."""
+        status = self.habits.exists_status
+        if status == NO_CONTENT or not self.habits.head_length:
+            return Response(status_code=status, media_type=whole.media_type)
+        whole.status_code = status
+        return whole
 
     def listed(self, rows: Sequence[Mapping[str, Any]]) -> Response:
         """Return a list: the bare array, or the envelope the habits ask for."""

@@ -198,10 +198,10 @@ _SIGNED_IN = [
 
 
 async def requested(
-    variants: tuple[str, ...] = (), *, faults: tuple[str, ...] = (), short: bool = False, **habits: Any
+    variants: tuple[str, ...] = (), *, faults: tuple[str, ...] = (), short: bool = False
 ) -> AsyncIterator[Exchange]:
     """Take the tour, or its first part, on a sandbox of its own, and yield each exchange."""
-    app = altered(Settings(variants=variants, faults=faults, habits=tuple(habits.items())))
+    app = altered(Settings(variants=variants, faults=faults))
     signing_in = [step("POST", TOKEN, credentials(role), role=None, realm=None) for role in _ROLES]
     parts = (*signing_in, *_DRAFTS, *_ATTACHED, *_CONTENTS)
     parts += () if short else (*_LISTS, *_SUBMITTED, *_SIGNED_IN)

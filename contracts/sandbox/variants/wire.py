@@ -118,9 +118,10 @@ class _Rewriting(Between):
         """Return the text of a JSON value."""
         return json_bytes(value)
 
-    def spares(self, scope: Scope) -> bool:  # noqa: ARG002
-        """Tell whether an answer stays as it is."""
-        return False
+    def spares(self, scope: Scope) -> bool:
+        """Tell whether an answer stays as it is: what clients stored as files."""
+        # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
+        return not str(scope["path"]).startswith("/api/") or _operation(scope) in _DOWNLOADS
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         start: Message = {}
@@ -163,9 +164,7 @@ class _ExtraMembers(_Rewriting):
         return json_bytes(_furnished(value))
 
     def spares(self, scope: Scope) -> bool:
-        # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
-        path = str(scope["path"])
-        return not path.startswith("/api/") or _operation(scope) in {"getDraft", *_DOWNLOADS}
+        return super().spares(scope) or _operation(scope) == "getDraft"
 
 
 def _furnished(value: Any) -> Any:
@@ -301,33 +300,3 @@ class _KnownQueries(_Asking):
         names = Request(scope).query_params.keys()
         unknown = sorted(names - set(match[0].query_parameters))
         return f"the query parameter {unknown[0]} is not known" if unknown else ""
-
-
-@_variant("versions-alike", "version-other")
-class _OneVersion(Between):
-    """What an operation gives under the prefix of the other version is not shown: the same."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = str(scope["raw_path"].decode("latin-1"))
-        other = (
-            path.replace("/api/v2023/", "/api/v2013/", 1)
-            if "/v2023/" in path
-            else path.replace("/api/v2013/", "/api/v2023/", 1)
-        )
-        match = load_description().match
-        if match(scope["method"], path) is None and match(scope["method"], other) is not None:
-            scope = {**scope, "raw_path": other.encode("latin-1"), "path": other}
-        await super().answer(scope, receive, send)
-
-
-@_variant("identifier-empty", "A slash at the end of a path")
-class _EmptyIdentifier(Between):
-    """A submission with an empty identifier behind the slash is not shown: it is one without."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = str(scope["raw_path"].decode("latin-1"))
-        bare = path.removesuffix("/")
-        found = load_description().match(scope["method"], bare)
-        if bare != path and found is not None and found[0].id == "createWorkflowRecord":
-            scope = {**scope, "raw_path": bare.encode("latin-1"), "path": bare}
-        await super().answer(scope, receive, send)

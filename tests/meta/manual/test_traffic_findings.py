@@ -262,7 +262,7 @@ OTHER_READINGS = {
 
 
 #: The faithful one, and services in which every variant stands beside others that it goes with.
-SERVICES: list[list[str]] = [[], *islice(cover(1), 8)]
+SERVICES: list[list[str]] = [[], *islice(cover(2), 9)]
 
 
 def test_every_variant_stands_in_a_service() -> None:
