@@ -25,9 +25,11 @@ from contracts.sandbox.http import (
     JsonBody,
     Reason,
     Refusal,
+    attachment_number,
     bad_request,
     conflict,
     decoded_segment,
+    filename_in_path,
     forbidden,
     header_value,
     not_found,
@@ -358,8 +360,6 @@ class Drafts(Handlers):
         return caller, uid, context.realms.of_documents(request)
 
 
-_NUMBER = re.compile(r"[0-9]+", re.ASCII)
-_MOST_DIGITS = 18
 # The library's own table, not the machine's: the same answer everywhere.
 _TYPES = mimetypes.MimeTypes(filenames=())
 
@@ -385,9 +385,10 @@ class Attachments(Handlers):
         if announced.isdigit() and int(announced) > limit:
             raise too_large(limit)
         stored = await context.files.receive(request.stream(), limit)
-        sent = header_value(request, "content-type") if self.habits.download_type == "sent" else None
+        if self.habits.download_type == "sent":
+            stored = replace(stored, sent_type=header_value(request, "content-type"))
         with context.storage.transaction() as records:
-            attachment = self.add(records, caller, uid, filename, stored, sent)
+            attachment = self.add(records, caller, uid, filename, stored)
         return self.written(attachment, self.habits.attachment_created_status)
 
     async def persist(self, request: Request) -> Response:
@@ -455,13 +456,7 @@ class Attachments(Handlers):
             raise forbidden("this account may not add attachments to this document")
 
     def add(
-        self,
-        records: Records,
-        caller: Account,
-        uid: str,
-        filename: str,
-        stored: StoredFile,
-        sent_type: str | None = None,
+        self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
     ) -> Attachment:
         """Record a stored file as an attachment and return it with its number."""
         if stored.size == 0 and self.habits.empty_file_refused:
@@ -487,7 +482,7 @@ class Attachments(Handlers):
             id=earlier[0].id if overwritten else 0,
             identifier=uid,
             filename=filename,
-            content_type=sent_type
+            content_type=stored.sent_type
             or _TYPES.guess_type(filename, strict=False)[0]
             or "application/octet-stream",
             size=stored.size,
@@ -538,23 +533,3 @@ class Attachments(Handlers):
             media_type=attachment.content_type if of_its_own else self.habits.download_type,
             filename=attachment.filename if of_its_own else None,
         )
-
-
-def attachment_number(request: Request) -> int:
-    """Return the attachment identifier in the path; refuse what is no integer, or larger than any we gave."""
-    text = decoded_segment(request.path_params["attachmentId"]) or ""
-    if _NUMBER.fullmatch(text) is None:
-        raise bad_request("attachmentId must be an integer")
-    if len(text) > _MOST_DIGITS:
-        raise not_found("there is no such attachment of this document")
-    return int(text)
-
-
-def filename_in_path(request: Request) -> str:
-    """Return the file name in the path; refuse one that cannot be decoded, or is no name of a single file."""
-    name = decoded_segment(request.path_params["filename"])
-    if name is None:
-        raise bad_request("filename must be percent-encoded UTF-8")
-    if name in {".", ".."} or any(sign in "/\\" or ord(sign) < 32 or ord(sign) == 127 for sign in name):
-        raise bad_request("filename must be the name of one file, without slashes or control characters")
-    return name

@@ -108,6 +108,7 @@ class Habits:
     thumbnail_delay: float = _habit(0.0, "seconds after which a new file has a thumbnail")
     thumbnails_of_all: bool = _habit(True, "a file that is no image has a thumbnail")
     # Refusals.
+    refusal_form: str = _habit("object", "a body without errors: object, text, string of JSON, empty (the table apart)")
     error_member: str | None = _habit(None, "member that wraps a refusal; none puts its members at the top level")
     status_member: str | None = _habit(
         "statusCode", "member of a refusal that repeats the status; none leaves it out")

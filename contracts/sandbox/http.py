@@ -231,6 +231,30 @@ def decoded_segment(raw: str) -> str | None:
         return None
 
 
+_NUMBER = re.compile(r"[0-9]+", re.ASCII)
+_MOST_DIGITS = 18
+
+
+def attachment_number(request: Request) -> int:
+    """Return the attachment identifier in the path; refuse what is no integer, or larger than any we gave."""
+    text = decoded_segment(request.path_params["attachmentId"]) or ""
+    if _NUMBER.fullmatch(text) is None:
+        raise bad_request("attachmentId must be an integer")
+    if len(text) > _MOST_DIGITS:
+        raise not_found("there is no such attachment of this document")
+    return int(text)
+
+
+def filename_in_path(request: Request) -> str:
+    """Return the file name in the path; refuse one that cannot be decoded, or is no name of a single file."""
+    name = decoded_segment(request.path_params["filename"])
+    if name is None:
+        raise bad_request("filename must be percent-encoded UTF-8")
+    if name in {".", ".."} or any(sign in "/\\" or ord(sign) < 32 or ord(sign) == 127 for sign in name):
+        raise bad_request("filename must be the name of one file, without slashes or control characters")
+    return name
+
+
 class IdentifierRule:
     """Decides which texts are identifiers (Identifier rule), and makes new ones."""
 

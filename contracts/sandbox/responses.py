@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from contracts.sandbox.habits import Habits
 from contracts.sandbox.http import Problem, Reason, Refusal
@@ -156,7 +156,12 @@ class Responses:
         if refusal.reason is Reason.WRONG_CREDENTIALS and status < 300:
             body |= {"authenticationToken": None, "expiration": None}
         headers = {"WWW-Authenticate": "Bearer"} if status == _UNAUTHORIZED else None
-        return json_response(body, status, headers)
+        form = "object" if refusal.problems else self.habits.refusal_form
+        if form == "text":
+            return PlainTextResponse(refusal.message + "\n", status, headers)
+        if form == "empty" and refusal.status is None:
+            return Response(status_code=status, headers=headers)
+        return json_response(refusal.message if form == "string" else body, status, headers)
 
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         """Return the JSON body of a refusal."""

@@ -318,10 +318,11 @@ def opened(database: str) -> sqlite3.Connection:
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file that arrived whole: its key in the store, and its size in bytes."""
+    """A file that arrived whole: its key in the store, its size in bytes, and a type that its name does not tell."""
 
     key: str
     size: int
+    sent_type: str | None = None
 
 
 class FileStore:

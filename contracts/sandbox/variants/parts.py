@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Final, TypeVar
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
 from contracts.sandbox.authentication import Account
@@ -58,28 +58,6 @@ def _variant(
 # Refusals and errors.
 
 
-@_variant("message-plain-text", "workflow-message-place")
-class _PlainText(Responses):
-    """The body that carries a message is not shown: it is the message itself as plain text."""
-
-    def refusal(self, refusal: Refusal) -> Response:
-        answer = super().refusal(refusal)
-        if refusal.problems or answer.status_code == 204:
-            return answer
-        return PlainTextResponse(refusal.message + "\n", answer.status_code, _kept(answer))
-
-
-@_variant("message-json-text", "workflow-message-place")
-class _JsonText(Responses):
-    """The body that carries a message is not shown: it is the message itself as a JSON text."""
-
-    def refusal(self, refusal: Refusal) -> Response:
-        answer = super().refusal(refusal)
-        if refusal.problems or answer.status_code == 204:
-            return answer
-        return json_response(refusal.message, answer.status_code, _kept(answer))
-
-
 @_variant("message-spaced", "workflow-message-place")
 class _Spaced(Responses):
     """White space around a message is not shown: it is quoted, broken into lines and ends with a line break."""
@@ -87,17 +65,6 @@ class _Spaced(Responses):
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         first, space, rest = message.partition(" ")
         return super().refusal_body(status, f"  “{first}{space and chr(10)}{rest}” \r\n", problems)
-
-
-@_variant("refusals-without-body", *_FAILED)
-class _Bare(Responses):
-    """Bodies of refusals outside the tables are not shown: they are empty."""
-
-    def refusal(self, refusal: Refusal) -> Response:
-        answer = super().refusal(refusal)
-        if refusal.problems or refusal.status is not None:
-            return answer
-        return Response(status_code=answer.status_code, headers=_kept(answer))
 
 
 @_variant("refusals-furnished", *_FAILED, "workflow-message-place")
@@ -113,7 +80,7 @@ class _Furnished(Responses):
         return {**told, **super().refusal_body(status, message, problems), "path": "/api", "trace": None}
 
 
-@_variant("problem-json", *_FAILED, "workflow-message-place")
+@_variant("problem-json", *_FAILED, "workflow-message-place", habits={"refusal_form": "object"})
 class _ProblemDetails(Responses):
     """The shape of refusals is not shown: they are problem details, application/problem+json."""
 
@@ -165,12 +132,6 @@ class _OnlyErrors(Responses):
             return answer
         errors = [{**error, "parameters": None, "severity": 3} for error in self.errors(refusal.problems)]
         return json_response({"errors": errors}, answer.status_code)
-
-
-def _kept(answer: Response) -> dict[str, str]:
-    """Return the headers of a refusal that do not describe its body."""
-    described = ("content-type", "content-length")
-    return {name: value for name, value in answer.headers.items() if name not in described}
 
 
 # Lists.
