@@ -1,6 +1,5 @@
 """Variants that are other habits alone: what is silent, the habits that fill it, and in a sentence what they do."""
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from contracts.sandbox.http import Reason
@@ -317,6 +316,8 @@ _ROWS: Final[tuple[tuple[str, str | tuple[str, ...], dict[str, Any], str], ...]]
     # Drafts.
     ("draft-any-schema", ("draft-save-schema-missing", "draft-save-schema-unknown"), {"draft_any_schema": True},
         "A draft without a schema or of an unknown one is not shown: it is saved."),
+    ("drafts-of-workflow", "Schemas of drafts", {"contact_drafts_refused": True},
+        "Which schemas drafts may have is not shown: those of the workflow alone."),
     ("draft-schema-stays", "draft-save-schema-unknown", {"draft_schema_stays": True},
         "Saving a draft under another schema than before is not shown: it is refused."),
     ("draft-schema-agrees", "draft-save-schema-unknown", {"draft_schema_agrees": True},
@@ -410,16 +411,17 @@ _ROWS: Final[tuple[tuple[str, str | tuple[str, ...], dict[str, Any], str], ...]]
 # fmt: on
 
 
-def _variants() -> Iterator[Variant]:
-    for name, silent, habits, sentence in _ROWS:
-        yield Variant(name, (silent,) if isinstance(silent, str) else silent, sentence, habits)
-    yield Variant(
-        "drafts-of-workflow",
-        ("Schemas of drafts",),
-        "Which schemas drafts may have is not shown: those of the workflow alone.",
-        {"contact_drafts_refused": True},
-        settings={"draft_schema": "workflow_schema", "draft_document": "workflow_document"},
-    )
+#: What some of them need besides habits: members of a contact that they take, or settings of a target.
+_MORE: Final[dict[str, dict[str, Any]]] = {
+    "languages-declared": {
+        "contact": {"header": {"languages": ["en", "fr"]}, "organization": {"en": "Office", "fr": "Bureau"}}
+    },
+    "drafts-of-workflow": {
+        "settings": {"draft_schema": "workflow_schema", "draft_document": "workflow_document"}
+    },
+}
 
-
-VARIANTS: Final = tuple(_variants())
+VARIANTS: Final = tuple(
+    Variant(name, (silent,) if isinstance(silent, str) else silent, sentence, habits, **_MORE.get(name, {}))
+    for name, silent, habits, sentence in _ROWS
+)
