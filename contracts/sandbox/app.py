@@ -154,8 +154,8 @@ class Service(Context):
 _DRAFT = "/api/v2013/documents/{uid}/versions/draft"
 _ATTACHMENTS = "/api/v2013/documents/{uid}/attachments"
 _ATTACHMENT = _ATTACHMENTS + "/{attachmentId}/{filename}"
-_NOT_FOUND = 404
 _WORKFLOW = "/api/v2023/documents/schemas/{schema}"
+_NOT_FOUND = 404
 Handler = Callable[[Request], Awaitable[Response]]
 
 

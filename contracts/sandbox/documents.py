@@ -237,6 +237,7 @@ class Drafts(Handlers):
             self.require_unlocked(records, realm, uid)
             created = records.version(realm.name, uid, DRAFT) is None
             content = self.taken(records, realm, uid, kind, body)
+            # Whose it was, and whose it is from now on.
             before = records.owner(realm.name, uid) or caller.name
             records.store(realm.name, uid, DRAFT, schema=kind.name, owner=before, content=content)
             after = {"passed": caller.name, "joined": " ".join(dict.fromkeys([*before.split(), caller.name]))}

@@ -68,7 +68,7 @@ _TITLE = """CASE WHEN json_valid(content) THEN
     CAST(coalesce(json_extract(content, '$.title.en'), json_extract(content, '$.lastName')) AS TEXT) END"""
 _OWNED = "instr(' ' || owner || ' ', ' ' || :owner || ' ')"
 _UNLOCKED = """NOT EXISTS (SELECT 1 FROM locks
-    WHERE locks.realm = versions.realm AND locks.identifier = versions.identifier)"""
+    WHERE locks.realm = versions.realm AND locks.identifier = versions.identifier AND :now < locks.until)"""
 
 
 class Lists:
@@ -92,7 +92,9 @@ class Lists:
         rows = "FROM versions WHERE state = 'draft' AND realm = :realm"
         rows += "" if owner is None else f" AND {_OWNED}"
         rows += "" if with_locked else f" AND {_UNLOCKED}"
-        return self.page(records, columns, rows, {"realm": realm, "owner": owner}, page)
+        return self.page(
+            records, columns, rows, {"realm": realm, "owner": owner, "now": records.clock.now()}, page
+        )
 
     def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
         """Return a page of a document's attachments; refuse a faulty expression."""

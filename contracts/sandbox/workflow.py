@@ -248,9 +248,7 @@ class Workflow(Handlers):
         if not isinstance(text, str):
             yield Problem(INVALID_TYPE, (member,))
             return
-        units = (
-            len(text.encode("utf-16-le", "surrogatepass")) // 2 if self.habits.lengths_utf16 else len(text)
-        )
+        units = len(text) + (sum(sign > "\uffff" for sign in text) if self.habits.lengths_utf16 else 0)
         if units > _LIMITS[member] and self.habits.limits_in_message:
             raise bad_request(f"{member} is longer than {_LIMITS[member]} characters")
         if units > _LIMITS[member] or (text == "" and self.habits.empty_texts_refused):
