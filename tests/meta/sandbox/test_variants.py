@@ -85,6 +85,22 @@ def test_a_slow_variant_answers_late(client_of: Callable[..., SandboxClient]) ->
     assert client_of("slow").get(_LISTED).elapsed.total_seconds() > SLOW_SECONDS
 
 
+@pytest.mark.parametrize(
+    ("name", "owner"),
+    [("drafts-shared", "author"), ("drafts-passed-on", "other"), ("drafts-of-both", "author other")],
+)
+def test_a_draft_that_two_accounts_saved_has_the_owner_of_its_variant(
+    client_of: Callable[..., Any], name: str, owner: str
+) -> None:
+    client, uid = client_of(name), new_uid()
+    assert client.save(uid).ok
+    client.sign_in("other")
+    assert client.save(uid).ok
+    assert client.get(draft_path(uid, "/info")).json()["owner"] == owner
+    own = client.get(_LISTED, params={"collection": "my", "$filter": f"identifier eq '{uid}'"}).json()
+    assert bool(own) is client.delete(draft_path(uid)).ok is ("other" in owner)
+
+
 def test_a_brief_lock_ends(client_of: Callable[..., Any]) -> None:
     client, address = client_of("locks-brief"), f"{SCHEMAS}/absPermit/{new_uid()}"
     assert client.post(address, json={"document": record()}).ok
