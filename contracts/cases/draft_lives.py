@@ -200,9 +200,11 @@ class DraftModel:
         self._tracker.drafts[_SITE, owner.realm, uid] = unsaved
 
     def of(self, owner: Actor) -> list[str]:
-        """Uids of the drafts of an account that are there."""
+        """Uids of the drafts that are there and an account's own: no other has written them."""
         drafts, who = self._tracker.drafts.items(), _account(owner.role)
-        return [uid for (*_, uid), draft in drafts if draft.there and draft.who == who]
+        return [
+            uid for (*_, uid), draft in drafts if draft.there and draft.who == who and not draft.contested
+        ]
 
     def claim(self, expect: Callable[[str, str], Claim], exchange: Exchange, *before: Exchange) -> None:
         """Claim what is promised of the next exchange; `before` is shown with it."""

@@ -159,6 +159,7 @@ class Draft:
         updated: The latest save was not the first.
         looked: Number of the exchange that last showed it as promised; of the latest write where none did since.
         refused: A faulty submission of it was refused since.
+        contested: Other accounts have written it, too: whose it is, and who may read it, is not shown.
     """
 
     there: bool
@@ -169,6 +170,7 @@ class Draft:
     updated: bool = False
     looked: int = 0
     refused: bool = False
+    contested: bool = False
 
 
 class DraftTracker:
@@ -229,11 +231,13 @@ class DraftTracker:
         content = sent if saved else before.content if before else None
         number, ended = step.exchange.number, step.exchange.ended
         again = saved and before is not None and before.there
-        self.drafts[key] = Draft(saved, number, ended, str(step.who), content, again, number)
+        contested = before is not None and (before.contested or before.who != step.who)
+        who = str(step.who)
+        self.drafts[key] = Draft(saved, number, ended, who, content, again, number, contested=contested)
 
     def _read(self, step: Step, key: tuple[str, ...]) -> Iterator[Told]:
         draft, uid = self.drafts.get(key), key[-1]
-        if draft is None or draft.who != step.who:
+        if draft is None or draft.who != step.who or (draft.contested and draft.there and not step.taken):
             return
         promised = _promised(step, draft)
         if promised is None:
@@ -277,7 +281,9 @@ class DraftTracker:
                 ):
                     if each.held or settled(step, draft.at, self._settle):
                         yield each
-            elif draft.there and personal and _other_accounts(draft.who, str(step.who)):
+            elif (
+                draft.there and personal and not draft.contested and _other_accounts(draft.who, str(step.who))
+            ):
                 expected = f"a personal list without {uid}, the draft of another account"
                 yield from told(
                     step, "list-my-without-others", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid

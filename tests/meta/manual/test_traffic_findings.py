@@ -139,6 +139,16 @@ SEQUENCES: dict[str, list[Step]] = {
         step("GET", f"{LIST}?collection=my", 200, LISTED),
         step("GET", f"{LIST}?collection=my", 200, LISTED, "list-my-without-others", **AS_BOB),
     ],
+    # Whose it is then is not shown; what its last account is given of it is what that one saved.
+    "a draft that two accounts saved": [
+        signed_in("ada", TOKEN),
+        signed_in("bob", BOB),
+        SAVED,
+        step("PUT", MINE, 200, {}, sent=Y, **AS_BOB),
+        step("HEAD", MINE, 404, **AS_BOB),
+        step("GET", f"{LIST}?collection=my", 200, LISTED),
+        step("GET", MINE, 200, X, "draft-save-updates", **AS_BOB),
+    ],
     # How many a list shows unless it is asked is not shown; one that was longer before is whole.
     "a first page of attachments lacks some": [
         *map(attached, range(4)),
