@@ -24,8 +24,8 @@ _TYPES: Final = {realm.name: tuple(realm.types) for realm in REALMS}
 _SCHEMAS: Final = {schema for types in _TYPES.values() for schema in types}
 #: An identifier under which nothing is ever submitted.
 _UNUSED: Final = "rc-nothing-is-submitted-under-this"
-#: Requests of an account without rights, and under a schema that no realm has.
-_OF_RESTRICTED, _NO_SCHEMA = "role~^restricted$", f"-schema~^({'|'.join(_SCHEMAS)})$"
+#: Requests under a schema that no realm has.
+_NO_SCHEMA: Final = f"-schema~^({'|'.join(_SCHEMAS)})$"
 _IN_FIRST_REALM: Final = do.send(lambda r: r.with_header("realm", "abs-dev"))
 
 
@@ -71,8 +71,8 @@ async def _accepted(request: Request, got: Answer) -> Answer:
 
 
 async def _told_of_content(request: Request, got: Answer) -> Answer:
-    """Tell of the content first, be it of an account without rights."""
-    contents = await _contents(await request.as_role("author"))
+    """Tell of the content first."""
+    contents = await _contents(request)
     return contents if contents and contents.errors else got
 
 
@@ -214,20 +214,12 @@ ROWS: Final = (
         "The schemas of all realms are configured in every realm",
         lambda r: r.params["schema"] in _SCHEMAS.difference(_TYPES.get(r.realm, ()))),
     # The order of the steps.
-    *each(lambda name, at, message, rights: _TABLE(f"validation-before-{name}", f"order-{name}-before-validation",
-                _on(message, _told_of_content),
-                "A faulty document is reported before its identifier is looked at", at=at)
-            + _TABLE(f"rights-before-{name}", f"order-{name}-before-rights",
-                _told(message, 403, do.always(_message(rights))), "Rights are looked at before the identifier",
-                _OF_RESTRICTED, at=at),
-        ("taken", NAMED, "identifier-taken", "create-rights"),
-        ("unknown", UPDATE, "identifier-unknown", "update-rights"),
-        ("locked", UPDATE, "locked-record", "update-rights"),
+    *each(lambda name, at, message: _TABLE(f"validation-before-{name}", f"order-{name}-before-validation",
+            _on(message, _told_of_content), "A faulty document is reported before its identifier is looked at", at=at),
+        ("taken", NAMED, "identifier-taken"),
+        ("unknown", UPDATE, "identifier-unknown"),
+        ("locked", UPDATE, "locked-record"),
     ),
-    *each(lambda word, at, message:
-        _TABLE(f"validation-before-rights-on-{word}", "order-rights-before-validation", _on(message, _told_of_content),
-            f"On {word} the document is validated before the rights are looked at", at=at),
-        ("create", CREATING, "create-rights"), ("update", UPDATE, "update-rights")),
     _TABLE("document-before-schema", "order-schema-before-document", _on("schema-unknown", _title_missing),
         "Under an unknown schema, a document without a title is refused for it"),
     _REALM("schema-before-realm", "order-realm-before-schema",
