@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, cast
 
 from contracts.checks.outcomes import Blocked, Untested, missing
@@ -66,6 +66,8 @@ _REFERENCE: Final = "contactOrganization"
 STAND_IN_SCHEMA: Final = "contact"
 #: Marks a run in which drafts are documents of the workflow, since contacts were not taken as such.
 DRAFTS_OF_WORKFLOW: Final = "drafts are documents of the workflow"
+#: The language of texts that the settings do not hold.
+_OWN_LANGUAGE: Final = "en"
 #: A kind that no field of a record has: an array in an array.
 WRONG_KIND: Final = [[17]]
 
@@ -146,8 +148,10 @@ class Samples:
         return bool(self._settings.workflow_schema and self._settings.workflow_document)
 
     def header(self, schema: str, identifier: str) -> dict[str, Any]:
-        """A record's header."""
-        return {"identifier": identifier, "schema": schema, "languages": ["en"]}
+        """A record's header; it declares the languages of the settings' contact beside that of our own texts."""
+        given = self._settings.contact_document or {}
+        languages = dict.fromkeys([*_declared(given), *_used(given), _OWN_LANGUAGE])
+        return {"identifier": identifier, "schema": schema, "languages": list(languages)}
 
     @property
     def made_up_fields(self) -> tuple[str, ...]:
@@ -276,6 +280,18 @@ class Samples:
         """A submission whose document lacks every member but the header."""
         document = self.document(identifier)
         return {"document": {name: value for name, value in document.items() if name == "header"}}
+
+
+def _declared(record: Mapping[str, Any]) -> list[str]:
+    """The languages that the header of a record declares."""
+    header = record.get("header")
+    declared = header.get("languages") if isinstance(header, dict) else None
+    return [name for name in declared if isinstance(name, str)] if isinstance(declared, list) else []
+
+
+def _used(record: Mapping[str, Any]) -> Iterator[str]:
+    """The languages in which a contact holds texts."""
+    return (language for name in LOCALISED_FIELDS if is_worded(record.get(name)) for language in record[name])
 
 
 def is_worded(value: Any) -> bool:
