@@ -29,7 +29,11 @@ from contracts.plugin.case import Case, Ending
 from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session.actor import Actor
 from contracts.session.budgets import USED_UP_FILE
-from contracts.session.draft_cleanup import draft_cleanup, note_of_refused_submissions
+from contracts.session.draft_cleanup import (
+    delete_drafts_of_submissions,
+    draft_cleanup,
+    note_of_refused_submissions,
+)
 from contracts.session.layers import Request
 from contracts.session.ledger import Entry, read_entries, residue
 from contracts.session.session import Session, SessionGroup, namespace_of
@@ -239,8 +243,10 @@ class Worker(Session):
             self._take_over(sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl")), ended)
         self.cleanup.at_the_end(last=main)
         if main:
+            ledgers = sorted(Path(self.plan.folder).glob("ledger*.jsonl"))
             with suppress(OSError):  # a disk that is full
-                note_of_refused_submissions(self, sorted(Path(self.plan.folder).glob("ledger*.jsonl")))
+                note_of_refused_submissions(self, ledgers)
+                delete_drafts_of_submissions(self, ledgers)
             self.cleanup.at_the_end(last=main)
         self._write_left("leftover", self.ledger.removable() if main else ())
         self._write_left("residue", self.ledger.residue())

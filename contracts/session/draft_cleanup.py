@@ -22,12 +22,16 @@ CLEANING: Final = "[cleaning]"
 #: How long a write that was cut off on its way may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
 _GONE: Final = (404, 410)
+#: Refusals that may be about who asks.
+_FOR_THE_ACCOUNT: Final = (401, 403)
 #: Realm, identifier, and the Realm header where it is not the realm's own, as `realm_as_sent` says it.
 Place = tuple[str, str, str]
 
 
 def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True) -> str | None:
     """Delete a draft, as the role that saved it, and say why it is there still; None when it is gone.
+
+    Whose a draft is that several accounts saved is not shown: refused to one, it is asked for as each of them.
 
     Args:
         certain: It cannot come into being any more once it is found absent.
@@ -36,6 +40,8 @@ def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True
     if not draft.realm_sent:
         answer = actor.send("deleteDraft", path=path).answer
         gone = answer.success or (answer.status in _GONE and certain)
+        if not gone and answer.status in _FOR_THE_ACCOUNT:
+            gone = _another_deletes(session, draft, case)
         return None if gone else f"deleteDraft answered {answer.status}"
     # Saved under another Realm header than its realm's: deleted under that one, or else wherever it may stand.
     as_saved = header_as_sent(draft.realm_sent)
@@ -46,6 +52,17 @@ def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True
     look = actor.send("draftExists", path=path, headers=as_saved).answer
     gone = certain and (look.status in _GONE or (look.refusal and deleted))
     return None if gone else f"saved under Realm {draft.realm_sent}, still there or out of sight"
+
+
+def _another_deletes(session: Session, draft: Entry, case: str) -> bool:
+    """Whether an account deletes a draft that the one which saved it may not delete."""
+    for role in session.target.accounts:
+        if role != deleting_role(draft):
+            with suppress(EnvironmentFault):
+                actor = Actor(session, role, draft.realm, case)
+                if actor.send("deleteDraft", path={"uid": draft.identifier}).answer.success:
+                    return True
+    return False
 
 
 def deleting_role(draft: Entry) -> str:
@@ -87,6 +104,16 @@ def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> No
         if session.breaker.open is None and any(note_if_there(session, place, role) for place in looked_for):
             for place in (place for place in noted if place not in looked_for):
                 note_if_there(session, place, role)
+
+
+def delete_drafts_of_submissions(session: Session, ledgers: Iterable[Path]) -> None:
+    """Delete the drafts that submissions of a run saved, as far as the service lets; their records stay."""
+    for entry in read_entries(ledgers):
+        saved = entry.what == "submission" and entry.state == "created" and entry.realm in DOCUMENT_REALMS
+        own = is_valid_uid(entry.identifier) and entry.identifier.startswith(session.namespace.prefix)
+        if saved and own and session.breaker.open is None:
+            with suppress(EnvironmentFault):
+                why_there(session, entry, CLEANING)
 
 
 def draft_cleanup(session: Session) -> DraftCleanup:

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from contracts.errors import EnvironmentFault
-from contracts.session.draft_cleanup import DraftCleanup
+from contracts.session import draft_cleanup
+from contracts.session.draft_cleanup import CLEANING, DraftCleanup, why_there
 from contracts.session.ledger import Entry, Ledger
+from tests.meta import messages
 from tests.meta.messages import write
 
 
@@ -116,3 +119,37 @@ def test_what_stands_in_the_way_of_one_deletion_does_not_keep_the_others(
     with pytest.raises(OSError, match="full") if left_over else nullcontext():
         DraftCleanup(ledger, remove, lambda: False, set()).at_the_end(last=False)
     assert (service.there, left(ledger)) == ({"two"}, ["two"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked", "why"),
+    [
+        ({"other": 204}, ["other"], None),
+        ({"other": 404}, ["other"], None),
+        ({"other": 403, "author": 204}, ["other", "author"], None),
+        # One that does not see it does not say that it is gone.
+        ({"other": 403, "author": 404, "nau": 403}, ["other", "author", "nau"], "deleteDraft answered 403"),
+        ({"other": 423}, ["other"], "deleteDraft answered 423"),
+    ],
+)
+def test_a_draft_is_deleted_as_any_account_that_may(
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    answers: dict[str, int],
+    asked: list[str],
+    why: str | None,
+) -> None:
+    sent = []
+
+    def actor(_session: Any, role: str, *_: str) -> Any:
+        def send(_operation: str, **_: Any) -> Any:
+            sent.append(role)
+            return messages.exchange(messages.response(answers[role]))
+
+        return SimpleNamespace(send=send)
+
+    monkeypatch.setattr(draft_cleanup, "Actor", actor)
+    entry = ledger.intend(write("saveDraft", "one", role="other"))
+    assert entry is not None
+    session: Any = SimpleNamespace(target=SimpleNamespace(accounts=dict.fromkeys(("author", "other", "nau"))))
+    assert (why_there(session, entry, CLEANING), sent) == (why, asked)
