@@ -100,6 +100,19 @@ def claim_no_draft(
         claim.holds(not check.answer.success, *causes, check, expected=f"no draft under {uid}")
 
 
+def claim_no_info(claim: Claim, world: World, draft: Draft, realm: str) -> None:
+    """Claim that a draft has no info in another realm.
+
+    How it is told that there is none is not shown: where any uid is answered with success, it is not that of the draft.
+    """
+    info = world.author.get_draft_info(draft.uid, realm=realm)
+    found = usable(info).success
+    if found and usable(world.author.get_draft_info(never_used(), realm=realm)).success:
+        own = done(world.author.get_draft_info(draft.uid))
+        found = bool(own.json) and info.answer.json == own.json
+    claim.holds(not found, info, expected=f"no draft in {realm}")
+
+
 def need_absence(world: World) -> bool:
     """Require that the service says of a draft that was never saved that it is absent."""
     absent = not usable(world.author.draft_exists(never_used())).success

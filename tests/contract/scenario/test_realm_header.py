@@ -73,10 +73,7 @@ def test_a_draft_of_one_realm_is_not_found_in_another(
             read,
             expected=f"nothing of a draft of {realm} in {other}",
         )
-        info = world.author.get_draft_info(draft.uid, realm=other)
-        expect("realm-drafts-apart", "getDraftInfo").holds(
-            not usable(info).success, info, expected=f"no draft in {other}"
-        )
+        drafts.claim_no_info(expect("realm-drafts-apart", "getDraftInfo"), world, draft, other)
         drafts.claim_no_draft(expect("realm-drafts-apart", "draftExists"), world, [draft.uid], realm=other)
 
 
