@@ -14,6 +14,7 @@ from contracts.cases.attachment_ids import Attachment, attach, found, ids_in, li
 from contracts.cases.comparison import claim_accepted_for_each
 from contracts.cases.list_pages import MOST_PAGES, Page, Record, attachments_of, identifiers_in
 from contracts.cases.shared_documents import (
+    SharedDocument,
     document_for_uploads,
     need_own_list,
     second_document,
@@ -148,6 +149,26 @@ def claim_listed(
             )
         exchanges = [page.exchange for page in look]
         claim.holds(held(look), *exchanges, expected=f"{name} in the list", seen=look[-1].seen)
+
+
+def claim_own_only(claim: Claim, world: World, own: SharedDocument, other: SharedDocument) -> None:
+    """Claim that a document lists no attachment of another; what else it lists, such as previews, is not shown."""
+    page = attachments_of(world.author, own.uid).page()
+    require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
+    ids = {file.filename: file.id for file in own.attachments}
+
+    def foreign(record: Record) -> bool:
+        """Whether a record is of a file of the other document, or names one of some other that the run made."""
+        if world.fresh.prefix in str(record).replace(own.uid, ""):
+            return True
+        numbers = ids_in(record, -1)
+        return any(
+            readers.names(record, file.filename)
+            and (file.filename not in ids or (file.id in numbers and ids[file.filename] not in numbers))
+            for file in other.attachments
+        )
+
+    page.claim(claim, not any(map(foreign, page.records or ())), sorted(ids))
 
 
 def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:

@@ -100,12 +100,7 @@ def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World
 def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect) -> None:
     """A document lists no attachment of another one, though the uid of the one begins that of the other."""
     for own, other in itertools.permutations((shared_document(world), second_document(world))):
-        page = attachments_of(world.author, own.uid).page()
-        require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
-        names = {attachment.filename for attachment in own.attachments}
-        foreign = {file.filename for file in other.attachments if page.names(file.filename)} - names
-        right = not foreign and len(set(map(str, page.records or ()))) <= len(own.attachments)
-        page.claim(expect("attachment-list-own-only"), right, sorted(names))
+        attachments.claim_own_only(expect("attachment-list-own-only"), world, own, other)
 
 
 @contract("attachment-listed-identifier", requests=1)
