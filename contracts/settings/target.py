@@ -104,7 +104,7 @@ class Pace:
     concurrency: Whole = setting("requests under way at the same time", default=8)
     timeout_seconds: Number = setting("patience for one answer; longer is a hang", default=30.0)
     settle_seconds: Number = setting(
-        "how long an effect may take to show, in a list for instance; longer is a loss",
+        "how long an effect may take to show, but for a draft by itself, which is there or gone at once",
         default=8.0,
     )
     request_budget: Whole | None = setting(
