@@ -30,7 +30,7 @@ from contracts.plugin.plan import Plan, Selection, request_budget
 from contracts.session.actor import Actor
 from contracts.session.budgets import USED_UP_FILE
 from contracts.session.draft_cleanup import (
-    delete_drafts_of_submissions,
+    delete_drafts_of_records,
     draft_cleanup,
     note_of_refused_submissions,
 )
@@ -246,7 +246,7 @@ class Worker(Session):
             ledgers = sorted(Path(self.plan.folder).glob("ledger*.jsonl"))
             with suppress(OSError):  # a disk that is full
                 note_of_refused_submissions(self, ledgers)
-                delete_drafts_of_submissions(self, ledgers)
+                delete_drafts_of_records(self, ledgers)
             self.cleanup.at_the_end(last=main)
         self._write_left("leftover", self.ledger.removable() if main else ())
         self._write_left("residue", self.ledger.residue())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import EnvironmentFault
-from contracts.interface.operations import is_valid_uid
+from contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from contracts.session.actor import Actor
 from contracts.session.layers import Request
 from contracts.session.ledger import Entry, Ledger, header_as_sent, read_entries
@@ -106,12 +106,16 @@ def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> No
                 note_if_there(session, place, role)
 
 
-def delete_drafts_of_submissions(session: Session, ledgers: Iterable[Path]) -> None:
-    """Delete the drafts that submissions of a run saved, as far as the service lets; their records stay."""
-    for entry in read_entries(ledgers):
-        saved = entry.what == "submission" and entry.state == "created" and entry.realm in DOCUMENT_REALMS
+def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
+    """Delete what is a draft of a run's contacts and submissions, as far as the service lets; the records stay."""
+    made = [
+        entry
+        for entry in read_entries(ledgers)
+        if entry.what in PERMANENT_KINDS and entry.state == "created" and entry.realm in DOCUMENT_REALMS
+    ]
+    for entry in {entry.place: entry for entry in made}.values():
         own = is_valid_uid(entry.identifier) and entry.identifier.startswith(session.namespace.prefix)
-        if saved and own and session.breaker.open is None:
+        if own and session.breaker.open is None:
             with suppress(EnvironmentFault):
                 why_there(session, entry, CLEANING)
 

@@ -1,8 +1,8 @@
-"""A draft that was stored although its write was refused is looked for once, and then removed like any other."""
+"""Drafts that no save tells of: stored although their write was refused, or part of a contact or a submission."""
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -104,3 +104,25 @@ def test_the_drafts_of_all_refused_submissions_are_looked_for_where_one_is_there
     names = ("last", "first", "second", "behind-", "amidst-")
     assert looked_for == [f"rc-test-{uid}" for uid in names]
     assert {entry.identifier for entry in ledger.removable()} == {*looked_for[:3]}
+
+
+def test_what_is_a_draft_of_contacts_and_submissions_is_deleted(
+    tmp_path: Path, looked_for: list[str]
+) -> None:
+    writes = Ledger(tmp_path / "ledger-main.jsonl")
+    submit, update = "createWorkflowRecordWithIdentifier", "updateContact"
+    for operation, uid, realm, state in (
+        (update, "rc-test-a-contact", "abs-dev", "created"),
+        (submit, "rc-test-submitted", "abs-dev", "created"),
+        (submit, "rc-test-refused-0", "abs-dev", "refused"),
+        (submit, "rc-test-no-drafts", "ort-dev", "created"),
+        (update, "rc-keep-contact-0", "abs-dev", "created"),
+        (submit, "a-record-of-the-settings", "abs-dev", "created"),
+    ):
+        entry = writes.intend(messages.write(operation, uid, realm=realm))
+        assert entry is not None
+        writes.settle(entry, cast(State, state))
+    writes.close()
+    session: Any = SimpleNamespace(breaker=SimpleNamespace(open=None), namespace=Namespace("test"))
+    draft_cleanup.delete_drafts_of_records(session, tmp_path.glob("ledger*.jsonl"))
+    assert looked_for == ["rc-test-a-contact", "rc-test-submitted"]
