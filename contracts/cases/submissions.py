@@ -7,14 +7,13 @@ from functools import partial
 from typing import Any, Final
 
 from contracts.cases.comparison import claim_accepted_for_each
-from contracts.cases.world import World
+from contracts.cases.world import World, named_identifiers, own_identifier
 from contracts.checks.claims import Claim
 from contracts.checks.documents import NO_ERRORS
 from contracts.checks.outcomes import Untested, done, require, taken, usable
 from contracts.checks.workflow import Row
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange, Response
-from contracts.interface.operations import is_valid_uid
+from contracts.exchanges.exchange import Exchange
 from contracts.session.actor import Actor
 
 CREATE: Final = "createWorkflowRecord"
@@ -113,28 +112,6 @@ def too_long(most: int, operation: str) -> list[str]:
     return ["t" * (most + 1), *(["t" * (10 * most)] if operation == CREATE_NAMED else [])]
 
 
-def named_identifiers(answer: Response, sent: Any) -> list[str]:
-    """Texts of an answer that may be the identifier of the record that was sent: its own first, then new ones.
-
-    Args:
-        sent: The JSON value that was sent; other texts that only come back from it are no candidates.
-    """
-    own = _own_identifier(sent)
-    echoed = {value for value in readers.values(sent) if isinstance(value, str)} - {own}
-    texts = [value for value in readers.values(answer.json) if isinstance(value, str)]
-    places = answer.headers.get("location", "").partition("?")[0].split("/")
-    found = [text for text in (*texts, *reversed(places)) if is_valid_uid(text) and text not in echoed]
-    first = [own] if own is not None and own in found else []
-    return list(dict.fromkeys([*first, *found]))
-
-
-def _own_identifier(sent: Any) -> str | None:
-    document = sent.get("document", sent) if isinstance(sent, dict) else None
-    header = document.get("header") if isinstance(document, dict) else None
-    own = header.get("identifier") if isinstance(header, dict) else None
-    return own if isinstance(own, str) else None
-
-
 def claim_identifier(
     claim: Claim, exchange: Exchange, sent: Any, known: Callable[[list[str]], str | None]
 ) -> str:
@@ -151,7 +128,7 @@ def claim_identifier(
 def claim_told(claim: Claim, exchange: Exchange, sent: Any) -> None:
     """Claim that the answer to an accepted submission tells an identifier, or a place: more than what was sent."""
     answer = done(exchange)
-    own = _own_identifier(sent)
+    own = own_identifier(sent)
     told = bool(named_identifiers(answer, sent) or answer.headers.get("location", ""))
     told = told or (own is not None and readers.carries_identifier(answer, own))
     claim.holds(told, exchange, expected="the record's identifier", seen=answer.quote())
@@ -172,7 +149,7 @@ def origin(exchange: Exchange, sent: Any) -> str:
     if not taken(exchange):
         return "refused"
     named = named_identifiers(usable(exchange), sent)
-    return "none" if not named else "header" if named[0] == _own_identifier(sent) else "given"
+    return "none" if not named else "header" if named[0] == own_identifier(sent) else "given"
 
 
 def claim_without_errors(claim: Claim, exchange: Exchange) -> None:

@@ -16,9 +16,8 @@ from contracts.cases.submissions import (
     IN_USE,
     LONGEST_BATCH,
     UPDATE,
-    named_identifiers,
 )
-from contracts.cases.world import World
+from contracts.cases.world import World, named_identifiers
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, require, taken, usable

@@ -17,7 +17,7 @@ from contracts.checks import errors_array
 from contracts.checks.outcomes import Attempt, Blocked, Untested, done, missing, taken, usable
 from contracts.checks.workflow import Row, ended_in
 from contracts.exchanges import readers
-from contracts.exchanges.exchange import Exchange
+from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.description import operations_with
 from contracts.interface.operations import is_valid_uid
 from contracts.session.actor import DEFAULT, Actor
@@ -30,11 +30,27 @@ _KEPT_RECORDS = 4
 _MOST_SUBMITTED = 30
 
 
-def _told_names(created: Exchange) -> list[str]:
-    """What the answer to a created contact tells that may be its identifier."""
-    answer = usable(created)
-    place = unquote(urlsplit(answer.headers.get("location", "")).path).split("/")
-    return [value for value in (*readers.values(answer.json), *place) if is_valid_uid(value)]
+def named_identifiers(answer: Response, sent: Any) -> list[str]:
+    """Texts of an answer that may be the identifier of the record that was sent: its own first, then new ones.
+
+    Args:
+        sent: The JSON value that was sent; other texts that only come back from it are no candidates.
+    """
+    own = own_identifier(sent)
+    echoed = {value for value in readers.values(sent) if isinstance(value, str)} - {own}
+    texts = [value for value in readers.values(answer.json) if isinstance(value, str)]
+    places = unquote(answer.headers.get("location", "").partition("?")[0]).split("/")
+    found = [text for text in (*texts, *reversed(places)) if is_valid_uid(text) and text not in echoed]
+    first = [own] if own is not None and own in found else []
+    return list(dict.fromkeys([*first, *found]))
+
+
+def own_identifier(sent: Any) -> str | None:
+    """The identifier in the header of a record, or of a submission's document."""
+    document = sent.get("document", sent) if isinstance(sent, dict) else None
+    header = document.get("header") if isinstance(document, dict) else None
+    own = header.get("identifier") if isinstance(header, dict) else None
+    return own if isinstance(own, str) else None
 
 
 def mark_of(realm: str, identifier: str) -> str:
@@ -337,7 +353,7 @@ class World:
             created = self.author.send("createContact", query=query, json=record)
             if taken(created):
                 self.offer("exchange of the contact", created)
-        names = _told_names(created)
+        names = named_identifiers(usable(created), record)
         for candidate in dict.fromkeys([identifier, *names]):
             self.fresh.claim_minted(candidate)
             if taken(self.update_contact(candidate)):
