@@ -18,7 +18,7 @@ NAMES: Final = ("delta.txt", "bravo.txt", "foxtrot.png", "alpha.txt", "echo.png"
 TWICE: Final = NAMES[-1]
 #: How the uid of the shared document begins, behind the run's prefix. That of the second document is the whole of it
 #: with a letter more: cut short, one would be taken for the other, and the one is the beginning of the other.
-_ALIKE: Final = "document-with-files-"
+_ALIKE: Final = "document-with-files"
 #: An attachment id that no document of the suite's has.
 ABSENT: Final = 2_147_483_000
 

@@ -15,7 +15,7 @@ from contracts.checks import errors_array
 from contracts.checks.outcomes import CheckOutcome, Result, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.readers import page_words
+from contracts.exchanges.foreign_answers import page_words
 from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import Operation

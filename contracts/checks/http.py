@@ -10,7 +10,8 @@ from contracts.checks import errors_array
 from contracts.checks.definition import Arguments, Check, Subject, quoted_unless
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.readers import GATEWAY_STATUSES, Ambiguous
+from contracts.exchanges.foreign_answers import GATEWAY_STATUSES
+from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import all_faults
 from contracts.interface.description import operations_with
 

@@ -95,7 +95,8 @@ def _of_surroundings(record: RunRecord, stuck: Sequence[Case], *, refused: bool)
     if record.run.breaker:
         return of_the_end(record.run.breaker)
     names = {case.id for case in stuck}
-    faulty = any(each.fault for each in record.exchanges.values() if each.case in names)
+    sent = (each for each in record.exchanges.values() if each.case in names)
+    faulty = any(each.fault or (each.response and each.response.hollow_page) for each in sent)
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 
 

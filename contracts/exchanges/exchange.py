@@ -126,7 +126,7 @@ UNKNOWN_BODY: Final = Body(whole=False)
 _SEE_OTHER: Final = 303
 _DOCUMENT_PATH: Final = "/documents/"
 #: Addresses of an attachment and of its preview, which a service may hand over by a redirect.
-_DOWNLOAD: Final = re.compile(r"/attachments/[^/]+/[^/]+(?:/thumbnail)?$")
+_DOWNLOAD: Final = re.compile(r"/attachments/(?!persist-temporary/)[^/]+/[^/]+(?:/thumbnail)?$")
 
 
 @dataclass(frozen=True)
@@ -274,6 +274,7 @@ class Exchange:
         overlapped: Another request that may change the same thing was under way at the same time.
         unsettled: Tries of a write that the service may have done although it answered none of them.
         received: The service may have received it.
+        blocked: What it is about is blocked on the way: others are answered.
         own: A judge has shown that the fault is the service's own doing.
         error_due: The document lets this request cause an error, so that one of the service's making is no fault.
         written: URL and headers in the names of the interface document, where the target has names of its own.
@@ -299,6 +300,7 @@ class Exchange:
     overlapped: bool = False
     unsettled: int = 0
     received: bool = True
+    blocked: bool = False
     own: bool = False
     error_due: bool = False
     notes: dict[str, Any] = field(default_factory=dict)

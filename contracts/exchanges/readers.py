@@ -11,12 +11,10 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from contracts.exchanges.exchange import Response
-from contracts.interface.description import operations_with
 from contracts.interface.operations import is_valid_uid
-from contracts.safe_text import cut, plain_line
+from contracts.safe_text import cut
 
 #: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
 _DEEPEST = 64
@@ -369,51 +367,3 @@ def named_members(record: dict[str, Any], depth: int = 0) -> Iterator[tuple[str,
         yield name, value
         if isinstance(value, dict) and depth < _DEEPEST_NAMED:
             yield from named_members(value, depth + 1)
-
-
-#: Statuses that a gateway, a limiter or a service under maintenance gives, whatever was asked.
-GATEWAY_STATUSES: Final = frozenset({429, 502, 503, 504})
-
-
-def environment_fault(answer: Response, operation: str | None) -> str | None:
-    """What the environment did in place of the service, in a few words, or None when the service answered.
-
-    A page with status 500 is the service's own (design 4.7: a lone 500). A page with a 4xx status may come from
-    either; it is a refusal where one is due, and otherwise the claim ends inconclusive (`contracts.checks.claims`).
-    """
-    if answer.status in GATEWAY_STATUSES:
-        return f"status {answer.status}"
-    if (
-        answer.page
-        and operation not in operations_with(answers="file")
-        and (answer.success or answer.status > 500)
-    ):
-        return page_words(answer)
-    if operation == "createToken" and answer.redirect:
-        return f"a redirect to {_where_to(answer)} in place of a token: name the service's own address as the base URL"
-    if _broken_off(answer):
-        return "the answer broke off in the middle of its JSON"
-    return None
-
-
-def _broken_off(answer: Response) -> bool:
-    """Whether JSON ends in its middle although the head gave no length, as a lost connection leaves it."""
-    sized = "content-length" in answer.headers or "chunked" in answer.headers.get("transfer-encoding", "")
-    if sized or not answer.body.whole or "json" not in answer.media_type or answer.json is not None:
-        return False
-    text = answer.text.strip()
-    return text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
-
-
-def _where_to(answer: Response) -> str:
-    try:
-        address = urlsplit(answer.headers.get("location", ""))
-        host = f"{address.scheme}://{address.hostname}" if address.hostname else ""
-    except ValueError:
-        host = ""
-    return plain_line(host) or "another path"
-
-
-def page_words(answer: Response) -> str:
-    """Words for an HTML page in place of an answer."""
-    return f"an HTML page with status {answer.status} where JSON is due"

@@ -25,7 +25,7 @@ from contracts.checks.trackers import AttachmentTracker, RecordTracker, SignIns
 from contracts.checks.workflow import Row, carries_message, misplaced_messages
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Body, Exchange, Response, in_utf8
-from contracts.exchanges.readers import environment_fault
+from contracts.exchanges.foreign_answers import ForeignAnswers
 from contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
 from contracts.exchanges.request_facts import (
     CLOSING_SLASH,
@@ -276,6 +276,7 @@ class Watch:
             self._sign_ins.take,
         )
         self._alone = alone
+        self._foreign = ForeignAnswers()
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         self._worked: RecentRecords[bool] = RecentRecords()
         self.tally = Tally()
@@ -345,8 +346,7 @@ class Watch:
         response, site, operation = exchange.response, site_of(exchange.url), facts.operation
         if operation.id == "createToken":
             self._sign_ins.learn(exchange)
-        fault = environment_fault(response, exchange.operation) if response else None
-        exchange.fault = exchange.fault or fault
+        exchange.fault = exchange.fault or self._foreign.take(exchange, site)
         who = self._sign_ins.who(exchange)
         schema = str(dict(facts.query).get("schema"))
         same_before = (site, who or "", operation.id, exchange.realm, schema)

@@ -26,11 +26,13 @@ from contracts.errors import EnvironmentFault, UsageError
 from contracts.evidence.record import Verdict
 from contracts.evidence.terms import Consumer
 from contracts.exchanges.exchange import Exchange, Response, read_timestamp
-from contracts.exchanges.readers import Ambiguous, page_words, records
+from contracts.exchanges.foreign_answers import page_words
+from contracts.exchanges.readers import Ambiguous, records
+from contracts.interface.description import load_description
 from contracts.plugin.case import Case, Ending
 from contracts.plugin.worker import Worker
 from contracts.session.actor import Actor
-from contracts.session.authentication import NO_TOKEN
+from contracts.session.authentication import NO_TOKEN, SIGN_IN
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import Token
 from contracts.session.way import wants_client_certificate
@@ -51,6 +53,8 @@ _MOST_REQUESTS: Final = 12
 _LONGEST_SECONDS: Final = 8.0
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
+#: What an address says that is none of the service's.
+_NOT_THERE: Final = (404, 405, 410)
 _SHORT_LIFE_SECONDS: Final = 120.0
 #: The most that one step sends: a token seen refused twice, a first write of an account.
 _TOKEN_COSTS, _WRITE_COSTS = 4, 4
@@ -463,6 +467,10 @@ def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
     state, text = State.SERVICE, f"gets no token, which contradicts token-issued: {token.refusal}"
     if token.environment:
         state, text = State.ENVIRONMENT, f"gets no token: {token.refusal}"
+    elif token.status in _NOT_THERE and role == AUTHOR:
+        where = load_description().operations[SIGN_IN].url(base_url)
+        why = f"{where} is answered with status {token.status}: check the path of the address"
+        state, text = State.SETTINGS, f"{why}, and then the author's e-mail"
     elif refused and "an HTML page" in token.refusal:
         who = "a firewall, a login wall, or the service itself"
         text = f"{base_url} answers signing in with {token.refusal}: open it in a browser to see who refuses, {who}"

@@ -83,6 +83,7 @@ class Run:
         failed: Why something failed that is no case, by where.
         complaints: What is wrong with the history, lines of it or all, in a line each.
         trouble: Why there are no reports.
+        unbegun: No case can be judged on its target.
     """
 
     config: pytest.Config
@@ -98,6 +99,7 @@ class Run:
     complaints: list[str] = field(default_factory=list)
     verdict: RunVerdict | None = None
     trouble: str | None = None
+    unbegun: bool = False
 
     @property
     def folder(self) -> Path:
@@ -149,6 +151,7 @@ class Run:
             self.worker.write_trouble("looking at the target", str(error))
             pytest.exit("the suite broke", returncode=ExitCode.ERROR)
         if obstacle:
+            self.unbegun = True
             self.worker.stop(BREAKER, obstacle)
             pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
         if aside := set_folder_aside(self.folder.parent):

@@ -87,6 +87,9 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and run is not None and run.over:
         reporter.section("contract")
+        if run.unbegun:
+            # The verdict is all there is to tell; pytest would shout that it was stopped.
+            reporter._keyboardinterrupt_memo = None
         if run.trouble is None and run.verdict is not None:
             _tell_verdict(reporter, run, run.verdict)
         else:
@@ -98,13 +101,15 @@ def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdi
     for styled in lines_of(verdict, command_of(run.config), run.folder):
         markup = {styled.colour: True} if styled.colour else {}
         reporter.write_line(one_line(styled.text), bold=styled.bold, **markup)
-    for line in [*_asked_for(verdict, run.worker.selection.clauses), *terms_lines(verdict)]:
+    told = () if run.unbegun else (*_asked_for(verdict, run.worker.selection.clauses), *terms_lines(verdict))
+    for line in told:
         reporter.write_line(one_line(line))
     faults = verdict.environment_faults if verdict.exit_code is not ExitCode.INCONCLUSIVE else ""
     further = [("environment", faults), *(("history", line) for line in run.complaints)]
-    for what, told in [*further, ("drift", verdict.drift.sentence)]:
-        if told:
-            reporter.write_line(f"{what}: {plain_line(told, _LONGEST_LINE)}")
+    further += [] if run.unbegun else [("drift", verdict.drift.sentence)]
+    for what, words in further:
+        if words:
+            reporter.write_line(f"{what}: {plain_line(words, _LONGEST_LINE)}")
     page = run.folder / "index.html"
     # A page that could not be written is named in the verdict; what there is besides stands in the folder.
     reporter.write_line(f"report: {page if page.exists() else run.folder}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Final
@@ -40,11 +41,13 @@ class Pace:
         self._interval = min(1.0 / rate, LONGEST_INTERVAL_SECONDS) if rate else 0.0
         self._shared = SharedState(folder)
         self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(min(concurrency or 0, MOST_SLOTS))]
+        self._lock = threading.Lock()
         self.sent = 0
 
     def send(self, request: Request) -> Exchange:
         """Send a request when its turn has come."""
-        self.sent += 1
+        with self._lock:
+            self.sent += 1
         # The slot first: requests that waited for one after their moment had come would go out in a bunch.
         slot = self._acquire_slot()
         try:

@@ -1,12 +1,15 @@
 """Retry: a request is tried as often as is polite and safe (design 4.7).
 
-A write whose answer was lost is looked up before it is sent again.
+A write whose answer was lost is looked up before it is sent again. Where a request has no answer, a control tells what
+is blocked on the way from a service that is down.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,11 +20,11 @@ from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry as RetryAfter
 
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.readers import environment_fault, page_words
-from contracts.interface.description import operations_with
+from contracts.exchanges.foreign_answers import ForeignAnswers, harmless
+from contracts.interface.description import load_description, operations_with
 from contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
 from contracts.session.budgets import RequestBudget
-from contracts.session.layers import Request, texts
+from contracts.session.layers import JSON, Request, texts
 from contracts.session.pace import Pace
 from contracts.session.transport import TIMED_OUT, Transport
 from contracts.settings.guard import refuse_request
@@ -33,11 +36,14 @@ _FIRST_WAIT_SECONDS: Final = 0.25
 _LONGEST_WAIT_SECONDS: Final = 30.0
 #: A time-out costs the whole time limit, so that it is not tried more often.
 _MOST_TIME_OUTS: Final = 2
-#: A page in place of a refusal that comes back as often as this is the service's own.
-_MOST_PAGES: Final = 2
+#: What was seen to be blocked before is tried as often.
+_MOST_BLOCKED: Final = 2
+#: So often does a case lose the answer to what cannot be repeated before it counts as blocked.
+_MOST_LOST: Final = 3
+#: A control that takes longer than this, in seconds, is no sign of a service that answers.
+_CONTROL_SECONDS: Final = 5.0
 #: However little is left of a time limit, in seconds, a request has so long.
 _LEAST_SECONDS: Final = 0.5
-#: Leaves nothing behind, so that a second one does no harm.
 _SIGN_IN: Final = "createToken"
 _SAFE: Final = ("GET", "HEAD")
 _ABSENT: Final = (404, 410)
@@ -59,8 +65,12 @@ class Retry:
     breaker: Breaker
     budget: RequestBudget
     repeated: int = 0
-    _refusing_in_json: set[str | None] = field(default_factory=set)
-    _without_pages: set[str | None] = field(default_factory=set)
+    _answers: ForeignAnswers = field(default_factory=ForeignAnswers)
+    #: By operation, the last read that was answered.
+    _reads: dict[str | None, Request] = field(default_factory=dict)
+    _blocked: set[tuple[str | None, str]] = field(default_factory=set)
+    _lost: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _deadline: float | None = None
 
     @contextmanager
@@ -85,7 +95,7 @@ class Retry:
             exchange.unsettled, exchange.met = unsettled, met
             spent += exchange.seconds or 0.0
             if exchange.fault is None:
-                self._note_answer(exchange)
+                self._note_answer(request, exchange)
                 return exchange
             met.append(exchange.fault)
             self._note_fault(exchange, exchange.fault)
@@ -98,47 +108,74 @@ class Retry:
                 # An outage, where the service asks for a longer wait than there is time for.
                 asks = exchange.response is not None and _wait_before(2, exchange.response) is None
                 spent += LONGEST_OUTAGE_SECONDS * asks
-                self.breaker.missed(exchange.operation, exchange.fault, spent)
+                self._missed(request, exchange, exchange.fault, spent)
                 return exchange
             retries, unsettled = retries + 1, exchange.unsettled
-            self.repeated += 1
+            with self._lock:
+                self.repeated += 1
             self.breaker.wait(wait, polite=exchange.status == _TOO_MANY)
 
     def _try(self, request: Request, retries: int) -> Exchange:
         exchange = self.below.send(self._in_time(request))
         exchange.retries = retries
-        if answer := exchange.response:
-            fault = environment_fault(answer, exchange.operation)
-            exchange.fault = fault or self._gateway_page(exchange, answer)
+        if exchange.response:
+            exchange.fault = self._answers.take(exchange)
+            if self._answers.comes_again(exchange) and self._others_are_answered(request):
+                self._answers.accept(exchange)
+                exchange.fault = None
         return exchange
 
-    def _in_time(self, request: Request) -> Request:
-        limited = self._deadline is not None
-        return replace(request, limit=max(_LEAST_SECONDS, self._left())) if limited else request
-
-    def _gateway_page(self, exchange: Exchange, answer: Response) -> str | None:
-        """A page where refusals have come as JSON: a gateway's, unless it comes again and again.
-
-        Of a page in answer to HEAD only the headers are seen; it is one where other answers have come without them,
-        or where pages have just come.
-        """
-        operation = exchange.operation
-        if operation == "draftExists" and answer.success and answer.hollow_page:
-            pages = operation in self._without_pages or self.breaker.in_a_row
-            return page_words(answer) if pages else None
-        usual = operation in self._refusing_in_json or operation == _SIGN_IN
-        page = answer.refusal and answer.hollow_page and _leaves_nothing(exchange)
-        return page_words(answer) if page and usual and exchange.retries < _MOST_PAGES else None
-
-    def _note_answer(self, exchange: Exchange) -> None:
-        answer = exchange.response
+    def _note_answer(self, request: Request, exchange: Exchange) -> None:
         self.breaker.answered(exchange.operation)
-        if answer is None or answer.hollow_page:
+        if self._answers.accepted(exchange):
+            exchange.met = []  # nothing was put right
+        with self._lock:
+            self._lost.pop((request.case, request.operation), None)
+            if request.method in _SAFE and exchange.response and exchange.response.success:
+                self._reads.pop(request.operation, None)
+                self._reads[request.operation] = request
+
+    def _missed(self, request: Request, exchange: Exchange, fault: str, spent: float) -> None:
+        """Take note of a request without an answer, which says nothing of others where these are answered."""
+        answer, case = exchange.response, (request.case, request.operation)
+        later = answer is not None and (answer.status == _TOO_MANY or _requested_wait(answer) > 0)
+        others = not later and self._others_are_answered(request)
+        self.breaker.missed(exchange.operation, fault, spent)
+        if not others or fault in TIMED_OUT or request.operation == _SIGN_IN:
             return
-        if answer.success:
-            self._without_pages.add(exchange.operation)
-        elif answer.refusal and answer.json_labelled:
-            self._refusing_in_json.add(exchange.operation)
+        with self._lock:
+            self._lost[case] += 1
+            exchange.blocked = exchange.retries > 0 or self._lost[case] >= _MOST_LOST
+            if exchange.blocked:
+                self._blocked.add((request.operation, fault))
+                exchange.fault = f"requests like this are blocked on the way ({fault})"
+
+    def _others_are_answered(self, request: Request) -> bool:
+        """Whether another request is answered at this moment: the last read, or else a list of drafts to nobody."""
+        with self._lock:
+            reads = [read for operation, read in self._reads.items() if operation != request.operation]
+        control = reads[-1] if reads else self._anonymous_list(request)
+        if not self.budget.affords():
+            return False
+        exchange = self.below.send(self._in_time(replace(control, limit=_CONTROL_SECONDS)))
+        if exchange.response is None or self._answers.take(exchange) is not None:
+            return False
+        self.breaker.answered(exchange.operation)
+        return True
+
+    def _anonymous_list(self, request: Request) -> Request:
+        """What is answered, or refused, before anything is known."""
+        listing = load_description().operations["listDrafts"]
+        url = listing.url(self.target.base_url)
+        bare = Request(listing.id, listing.method, url, {"Accept": JSON}, case=request.case)
+        refuse_request(bare.method, bare.url, texts(bare.headers), self.target)
+        return bare
+
+    def _in_time(self, request: Request) -> Request:
+        if self._deadline is None:
+            return request
+        left = max(_LEAST_SECONDS, self._left())
+        return replace(request, limit=left if request.limit is None else min(left, request.limit))
 
     def _note_fault(self, exchange: Exchange, fault: str) -> None:
         self.breaker.mark_fault()
@@ -151,12 +188,14 @@ class Retry:
         most = _MOST_TRIES
         if exchange.fault in TIMED_OUT:
             most = 1 if self.breaker.silent(exchange.operation) else _MOST_TIME_OUTS
+        elif (exchange.operation, exchange.fault) in self._blocked:
+            most = _MOST_BLOCKED
         return None if exchange.retries + 1 >= most or wait is None or wait >= self._left() else wait
 
     def _may_send_again(self, request: Request, exchange: Exchange) -> bool:
         """Whether the request may be sent again, after a look at what became of it where that is needed."""
         answer, operation = exchange.response, request.operation
-        if _leaves_nothing(exchange) or not exchange.received:
+        if harmless(exchange) or not exchange.received:
             return True
         if answer is not None and _asked_to_come_again(answer):
             # A limiter does nothing; that a 503 did nothing is only likely.
@@ -177,23 +216,17 @@ class Retry:
         url = urlunsplit(urlsplit(exchange.url)._replace(query=""))
         kept = exchange.request_headers.items()
         headers = {name: value for name, value in kept if name.lower() not in _BODY_HEADERS}
-        look = replace(
-            request, method="GET", url=url, headers=headers, body=None, verbatim=True, summed=False
-        )
+        look = replace(request, method="GET", url=url, headers=headers, body=None, verbatim=True)
+        look = replace(look, operation=_LOOKUP_OPERATION, summed=False)
         look = replace(look, prepared=self.transport.prepare(look))
         refuse_request(look.method, look.url, texts(headers), self.target)
         answer = None
         for number in range(1, _MOST_TIME_OUTS + 1):
             if answer is None and self.budget.affords():
                 self.breaker.wait(_wait_before(number + 1, None) or 0.0)
-                answer = self.below.send(self._in_time(look)).response
-                answer = None if answer and environment_fault(answer, _LOOKUP_OPERATION) else answer
+                seen = self.below.send(self._in_time(look))
+                answer = None if self._answers.take(seen) else seen.response
         return answer
-
-
-def _leaves_nothing(exchange: Exchange) -> bool:
-    """Whether a request leaves nothing behind, however often it is sent."""
-    return exchange.method in _SAFE or exchange.operation == _SIGN_IN
 
 
 def _asked_to_come_again(answer: Response) -> bool:

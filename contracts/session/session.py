@@ -14,7 +14,7 @@ from typing import Self
 
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.readers import GATEWAY_STATUSES
+from contracts.exchanges.foreign_answers import GATEWAY_STATUSES
 from contracts.exchanges.redaction import Redactor
 from contracts.interface.description import Description, load_description
 from contracts.session.authentication import SIGN_IN, Authentication

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from contracts.exchanges.exchange import Response, read_timestamp
-from contracts.exchanges.readers import GATEWAY_STATUSES, page_words
+from contracts.exchanges.foreign_answers import GATEWAY_STATUSES, page_words
 from contracts.session.shared_state import SharedState
 
 #: A token this close to its end is renewed before it is used.

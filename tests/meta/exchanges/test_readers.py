@@ -111,12 +111,3 @@ def test_json_in_another_charset_is_read_and_told(label: str, encoded: str, char
     assert response.charset == charset
     assert ("where JSON is in UTF-8" in response.quote()) == bool(charset)
     assert response.json == {"name": "Zoë"}
-
-
-def test_a_sign_in_that_is_redirected_is_answered_by_something_else() -> None:
-    redirect = Response(302, "", Headers({"Location": "https://login.example.test/?next=secret"}))
-    told = readers.environment_fault(redirect, "createToken")
-    assert told is not None
-    assert "https://login.example.test in place" in told
-    assert "secret" not in told
-    assert readers.environment_fault(redirect, "getAttachment") is None

@@ -1,0 +1,44 @@
+"""Headers by which gateways, filters and caches between suite and service tell that they are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+#: Of a filter that asks whether a person is there, or turns the request down.
+_CHALLENGES: Final = ("cf-mitigated", "x-amzn-waf-action", "x-sucuri-block")
+_CACHES: Final = ("x-cache", "x-cache-status", "x-proxy-cache", "cf-cache-status")
+_SERVERS: Final = re.compile(
+    r"akamai\w*|awselb|big-?ip|cloudflare|cloudfront|envoy|fastly|haproxy|imperva|incapsula|squid|sucuri\w*|varnish",
+    re.IGNORECASE,
+)
+
+
+def challenge(headers: Mapping[str, str]) -> str:
+    """The header of a filter that answered in place of the service; empty for none."""
+    return next((f"{name}: {headers[name][:40]}" for name in _CHALLENGES if headers.get(name)), "")
+
+
+def store(headers: Mapping[str, str]) -> str:
+    """The header of a cache that answered out of its store; empty for none."""
+    age = headers.get("age", "").strip()
+    if age.isdecimal() and age.strip("0"):
+        return "age"
+    return next((f"{name}: hit" for name in _CACHES if "hit" in headers.get(name, "").lower()), "")
+
+
+def marks(headers: Mapping[str, str]) -> str:
+    """What headers tell of intermediaries, behind a sentence: ` (via, server: cloudflare)`; empty for nothing.
+
+    Values that differ from one answer to the next are left out.
+    """
+    server = _SERVERS.search(headers.get("server", ""))
+    named = (
+        challenge(headers),
+        store(headers),
+        "via" if headers.get("via") else "",
+        f"server: {server[0].lower()}" if server else "",
+    )
+    told = ", ".join(filter(None, named))
+    return f" ({told})" if told else ""
