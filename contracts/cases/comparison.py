@@ -25,8 +25,8 @@ from contracts.exchanges.exchange import Exchange, Response
 from contracts.history.observed_facts import shape_of
 from contracts.settings.target import DOCUMENT_REALMS
 
-#: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5, 15.5.6 and 15.6.2).
-NOTHING_THERE = frozenset({404, 405, 501})
+#: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5 and 15.5.6).
+NOTHING_THERE = frozenset({404, 405})
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 

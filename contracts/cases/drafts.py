@@ -14,6 +14,7 @@ from contracts.cases.sample_records import Samples
 from contracts.cases.world import Draft, World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim, Expect
+from contracts.checks.definition import not_of_the_way
 from contracts.checks.outcomes import Blocked, Untested, done, missing, require, taken, usable
 from contracts.checks.workflow import Row, ended_in
 from contracts.errors import EnvironmentFault
@@ -326,7 +327,10 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
         usable(exchange)
     except Blocked as obstacle:
         return obstacle.cause
-    return "" if taken(exchange) else f"was answered {exchange.answer.quote()}"
+    if taken(exchange):
+        return ""
+    not_of_the_way((exchange,))
+    return f"was answered {exchange.answer.quote()}"
 
 
 def need_ordinary_life(world: World) -> None:

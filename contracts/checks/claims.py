@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from contracts.checks.definition import Check, no_page
+from contracts.checks.definition import Check, not_of_the_way
 from contracts.checks.documents import AT_MOST, DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.http import ACCEPTANCE, EMPTY_OR_JSON, REFUSED, STATUS, TAKEN, TURNED_DOWN
 from contracts.checks.outcomes import (
@@ -60,7 +60,7 @@ class Claim:
         if condition:
             self._attempt.held[self._clause.id, self._operation] += 1
             return
-        no_page(exchanges)
+        not_of_the_way(exchanges)
         seen = seen or (exchanges[-1].answer.quote() if exchanges else "")
         shown = tuple(exchange.id for exchange in exchanges)
         role = exchanges[-1].role if exchanges else ""

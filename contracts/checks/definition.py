@@ -10,16 +10,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 from contracts.checks import errors_array
 from contracts.checks.outcomes import CheckOutcome, Result, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.foreign_answers import page_words
+from contracts.exchanges.foreign_answers import blocked_words, perhaps_of_the_way
 from contracts.exchanges.request_facts import RequestFacts
 from contracts.interface.catalogue import Clause
 from contracts.interface.operations import Operation
 
+_NOT_IMPLEMENTED: Final = 501
+_ODATA_OPTIONS: Final = frozenset({"filter", "orderby", "top", "skip"})
 Arguments = Mapping[str, Any]
 #: For a check that compares with nothing but the answer.
 NONE: Final[Arguments] = {}
@@ -94,6 +97,8 @@ class Check:
         applies: The arguments, where a single exchange shows the check of a clause; None where it does not.
         after: A clause whose contradiction, or obstacle, leaves nothing to say for this one.
         any_status: A server error does not stand in its way.
+        of_acceptance: It is about a request being accepted; that an operation of the document is not implemented
+            contradicts it.
         of_form: It is about the form of an answer, whatever is answered.
         universal: Every exchange of every case is held to it, a page that may be a gateway's as well.
     """
@@ -106,8 +111,18 @@ class Check:
     applies: Applies = only_claimed
     after: str = ""
     any_status: bool = False
+    of_acceptance: bool = False
     of_form: bool = False
     universal: bool = False
+
+    def looks_at(self, exchange: Exchange) -> bool:
+        """Whether no server error stands in its way.
+
+        The row of an operation in the document promises that it is served. OData lets a service leave out options.
+        """
+        options = {name.removeprefix("$") for name, _ in parse_qsl(urlsplit(exchange.url).query)}
+        not_served = exchange.status == _NOT_IMPLEMENTED and options.isdisjoint(_ODATA_OPTIONS)
+        return self.any_status or (self.of_acceptance and not_served)
 
     def wording(self, arguments: Arguments) -> str:
         """What keeps the check, in words."""
@@ -134,12 +149,12 @@ class Check:
             Blocked: a 500-class answer, for a check that does not look at these.
             Ambiguous: the answer can be read in two ways.
         """
-        response = exchange.answer if self.any_status else usable(exchange)
+        response = exchange.answer if self.looks_at(exchange) else usable(exchange)
         seen = self.contradiction(response, **arguments)
         if seen is None:
             return Result(clause.id, operation, CheckOutcome.HELD, check=self.id)
         if not self.universal:
-            no_page((exchange,))
+            not_of_the_way((exchange,))
         return Result(
             clause.id,
             operation,
@@ -161,13 +176,13 @@ def quoted_unless(condition: Callable[[Response], bool]) -> Callable[[Response],
     return contradiction
 
 
-def no_page(exchanges: Iterable[Exchange]) -> None:
-    """See to it that a contradiction does not show in a page that a gateway may have sent.
+def not_of_the_way(exchanges: Iterable[Exchange]) -> None:
+    """See to it that a contradiction does not show in what a gateway or a cache may have sent.
 
     Raises:
-        EnvironmentFault: an HTML page stands where something else is due.
+        EnvironmentFault: an HTML page, or an answer out of a cache, stands where something else is due.
     """
     for exchange in exchanges:
-        response = exchange.response
-        if response is not None and not exchange.own and response.hollow_page and response.status != 500:
-            raise EnvironmentFault(f"{exchange.operation or exchange.method}: {page_words(response)}")
+        if told := perhaps_of_the_way(exchange):
+            words = blocked_words(told) if exchange.blocked else told
+            raise EnvironmentFault(f"{exchange.operation or exchange.method}: {words}")

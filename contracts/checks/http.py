@@ -116,13 +116,16 @@ def secret_sent(exchange: Exchange) -> str | None:
     return secret if isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET else None
 
 
-ACCEPTANCE: Final = Check("accepted", "accepted (2xx)", _accepts(lambda response: response.success))
+ACCEPTANCE: Final = Check(
+    "accepted", "accepted (2xx)", _accepts(lambda response: response.success), of_acceptance=True
+)
 TAKEN: Final = Check(
     "taken",
     "accepted (2xx), without errors",
     _accepts(errors_array.accepted),
     of_operation=lambda operation: operation.clauses.right_request,
     applies=_right_request,
+    of_acceptance=True,
 )
 REFUSED: Final = Check("refused", "refused (4xx)", _accepts(lambda response: response.refusal))
 TURNED_DOWN: Final = Check(

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response
+from contracts.exchanges.foreign_answers import perhaps_of_the_way
 from contracts.interface.catalogue import load_catalogue
 
 _SAVE: Final = "saveDraft"
@@ -228,10 +229,9 @@ class Attempt:
         return any(answer is not None and answer.status in (401, 403) for answer in answers)
 
     @property
-    def met_a_page(self) -> bool:
-        """Whether an HTML page came where JSON was due, which a gateway may have sent."""
-        answers = (exchange.response for exchange in self.exchanges)
-        return any(answer is not None and answer.hollow_page for answer in answers)
+    def met_the_way(self) -> bool:
+        """Whether an answer came that a gateway or a cache may have sent."""
+        return any(map(perhaps_of_the_way, self.exchanges))
 
     @property
     def keys(self) -> set[tuple[str, str]]:

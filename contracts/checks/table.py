@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -195,7 +195,7 @@ def judge(
     facts = read_request(exchange, knows)
     if facts is None:
         return Judgement(None)
-    exchange.operation = exchange.operation or facts.operation.id
+    exchange = replace(exchange, operation=exchange.operation or facts.operation.id)
     results = (
         *universal_results(exchange, knows or (lambda _: False)),
         *fault_results(exchange, facts),
@@ -230,7 +230,7 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
     subject = Subject(exchange, exchange.response, facts, lambda _: False, right=right)
     stopped: set[str] = set()
     for check, clause in _lines(facts.operation.id, universal=False):
-        if (blocked is not None and not check.any_status) or check.after in stopped:
+        if (blocked is not None and not check.looks_at(exchange)) or check.after in stopped:
             continue
         try:
             arguments = check.applies(subject, clause.id)

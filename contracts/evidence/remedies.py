@@ -10,6 +10,7 @@ from types import MappingProxyType
 from contracts.evidence.cells import Cell
 from contracts.evidence.findings import Finding
 from contracts.evidence.record import Case, RunRecord, Verdict
+from contracts.exchanges.foreign_answers import perhaps_of_the_way
 from contracts.safe_text import many
 
 _OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
@@ -96,7 +97,7 @@ def _of_surroundings(record: RunRecord, stuck: Sequence[Case], *, refused: bool)
         return of_the_end(record.run.breaker)
     names = {case.id for case in stuck}
     sent = (each for each in record.exchanges.values() if each.case in names)
-    faulty = any(each.fault or (each.response and each.response.hollow_page) for each in sent)
+    faulty = any(each.fault or perhaps_of_the_way(each) for each in sent)
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 
 

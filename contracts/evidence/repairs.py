@@ -25,10 +25,12 @@ _BY_CHANCE: Final = 0.0001
 _HIDDEN: Final = (
     (re.escape(ENDED_EARLY), "token-lasts-until-expiration"),
     ("status 429", "rate-limits"),
-    ("status ", "no-server-error"),
-    ("an HTML page|the answer broke off in the middle", "json-bodies"),
+    ("status 5", "no-server-error"),
+    ("an HTML page|an empty body|a body of type|the answer broke off in the middle", "json-bodies"),
     ("no answer|the answer (did not end|broke off)|the connection was (reset|closed)", "answers-in-time"),
 )
+#: Behind what a cache, or a gateway of a known make, says of itself.
+_SAYS_WHO: Final = re.compile(r"[(,] ?(age\b|[\w-]+: hit\b|server: )")
 #: What was told and read all the same; nothing was asked again for it.
 _NOT_REPAIRED: Final = ("content behind", "JSON in")
 _SHOWN: Final = 3
@@ -71,7 +73,8 @@ def unexplained(record: RunRecord) -> Iterator[Finding]:
         mended = [each for each in met if each.answered]
         clause = next((clause for pattern, clause in _HIDDEN if re.match(pattern, kind)), None)
         places = list(_always(met, len(mended), sent))
-        if clause is None or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
+        named = _SAYS_WHO.search(kind) is not None
+        if clause is None or named or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
             continue
         # At the operation that was always hit, or else the only one that the clause speaks of.
         hit_all, (own, *others) = {each.operation for each in met}, load_catalogue().clause(clause).operations

@@ -22,6 +22,7 @@ from msgspec import UNSET, Meta, UnsetType
 from urllib3 import HTTPHeaderDict
 
 from contracts.errors import EnvironmentFault
+from contracts.exchanges.intermediaries import marks
 from contracts.exchanges.json_bodies import read_json
 from contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds
 
@@ -210,11 +211,14 @@ class Response:
         return self.body.flaw if meant and self.content else None
 
     def quote(self) -> str:
-        """Status and the beginning of the body, fit for a sentence, and what is wrong with the body as JSON."""
+        """Status and the beginning of the body, fit for a sentence.
+
+        Behind them stands what is wrong with the body as JSON, and what tells of intermediaries.
+        """
         shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
         recoded = self.charset and f"in {self.charset}, where JSON is in UTF-8 (RFC 8259)"
         flawed = "".join(f" [the body: {flaw}]" for flaw in (self.flaw, recoded) if flaw)
-        return f"{self.status} {shown}".strip() + flawed
+        return f"{self.status} {shown}".strip() + flawed + marks(self.headers)
 
 
 _CHARSET: Final = re.compile(r"charset\s*=\s*\"?(?P<name>[\w.:-]+)", re.IGNORECASE)

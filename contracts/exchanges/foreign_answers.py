@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.intermediaries import challenge, marks
+from contracts.exchanges.intermediaries import challenge, marks, store
 from contracts.interface.description import load_description, operations_with
 from contracts.safe_text import cut, plain_line
 
@@ -28,9 +28,10 @@ _FOREIGN_STATUSES: Final = frozenset(
 #: An odd answer that comes as often as this in a row is the service's own, where others are answered.
 OFTEN: Final = 3
 #: So many successes of one form make a habit.
-_HABIT: Final = 3
+_HABIT: Final = 2
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
+_FAILED: Final = 500
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]+)", re.IGNORECASE)
 _LONGEST_TITLE: Final = 60
 
@@ -82,6 +83,21 @@ def page_words(answer: Response) -> str:
     title = _TITLE.search(answer.text)
     called = f" '{cut(plain_line(title[1]), _LONGEST_TITLE)}'" if title else ""
     return f"an HTML page{called} with status {answer.status} where JSON is due{marks(answer.headers)}"
+
+
+def blocked_words(fault: str) -> str:
+    """Words for what gets no answer again and again, where others are answered."""
+    return f"requests like this are blocked on the way ({fault})"
+
+
+def perhaps_of_the_way(exchange: Exchange) -> str:
+    """What of an exchange something on the way may have answered, in a few words; empty for nothing."""
+    answer = exchange.response
+    if answer is None or exchange.own:
+        return ""
+    if answer.hollow_page and answer.status != _FAILED:
+        return page_words(answer)
+    return f"an answer out of a cache{marks(answer.headers)}" if store(answer.headers) else ""
 
 
 def harmless(exchange: Exchange) -> bool:
@@ -181,8 +197,9 @@ class ForeignAnswers:
             return False
         if _owes_json(exchange.operation) and "location" not in answer.headers:
             return True
-        forms = self._forms[place]
-        return forms.total() >= _HABIT and len(forms) == 1 and _form(answer) not in forms
+        forms, form = self._forms[place], _form(answer)
+        other_kind = all(kind != form[-1] for *_, kind in forms)
+        return forms.total() >= _HABIT and form not in forms and (other_kind or len(forms) == 1)
 
 
 def _form(answer: Response) -> _Form:

@@ -207,7 +207,7 @@ def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) 
     if any(exchange.blocked for exchange in attempt.exchanges):
         return False  # the same would be blocked again
     unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
-    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_a_page)
+    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_the_way)
 
 
 def _needs_replay(attempts: Sequence[Attempt]) -> bool:

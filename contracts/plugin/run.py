@@ -140,7 +140,7 @@ class Run:
     # What pytest tells of what it collects and runs.
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
+    def pytest_collection(self) -> bool | None:
         """Look at the target before any case sends something; one clear line when it cannot be judged."""
         self.stopping.begin()
         try:
@@ -153,7 +153,7 @@ class Run:
         if obstacle:
             self.unbegun = True
             self.worker.stop(BREAKER, obstacle)
-            pytest.exit("no case can be judged", returncode=ExitCode.INCONCLUSIVE)
+            return True
         if aside := set_folder_aside(self.folder.parent):
             notes = (f"'latest' in the reports was a folder and no link; it is '{aside}' now", *notes)
         write_lines(self.config, [f"contract: {note}" for note in notes])
@@ -161,6 +161,12 @@ class Run:
         remove_abandoned_private_folders()
         for swept in sweep_runs(self.worker, self.folder.parent) if self.sandbox is None else ():
             write_lines(self.config, [f"swept {swept.sentence}"])
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool | None:
+        """Run nothing where no case can be judged."""
+        return True if self.unbegun else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

@@ -87,9 +87,6 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None and run is not None and run.over:
         reporter.section("contract")
-        if run.unbegun:
-            # The verdict is all there is to tell; pytest would shout that it was stopped.
-            reporter._keyboardinterrupt_memo = None
         if run.trouble is None and run.verdict is not None:
             _tell_verdict(reporter, run, run.verdict)
         else:
@@ -105,8 +102,8 @@ def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdi
     for line in told:
         reporter.write_line(one_line(line))
     faults = verdict.environment_faults if verdict.exit_code is not ExitCode.INCONCLUSIVE else ""
-    further = [("environment", faults), *(("history", line) for line in run.complaints)]
-    further += [] if run.unbegun else [("drift", verdict.drift.sentence)]
+    drift = None if run.unbegun else verdict.drift.sentence
+    further = [("environment", faults), *(("history", line) for line in run.complaints), ("drift", drift)]
     for what, words in further:
         if words:
             reporter.write_line(f"{what}: {plain_line(words, _LONGEST_LINE)}")

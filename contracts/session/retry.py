@@ -20,7 +20,7 @@ from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry as RetryAfter
 
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.foreign_answers import ForeignAnswers, harmless
+from contracts.exchanges.foreign_answers import ForeignAnswers, blocked_words, harmless, perhaps_of_the_way
 from contracts.interface.description import load_description, operations_with
 from contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
 from contracts.session.budgets import RequestBudget
@@ -38,7 +38,7 @@ _LONGEST_WAIT_SECONDS: Final = 30.0
 _MOST_TIME_OUTS: Final = 2
 #: What was seen to be blocked before is tried as often.
 _MOST_BLOCKED: Final = 2
-#: So often does a case lose the answer to what cannot be repeated before it counts as blocked.
+#: So often in a row does a case lose the answer to what cannot be repeated before it counts as blocked.
 _MOST_LOST: Final = 3
 #: A control that takes longer than this, in seconds, is no sign of a service that answers.
 _CONTROL_SECONDS: Final = 5.0
@@ -129,26 +129,34 @@ class Retry:
         self.breaker.answered(exchange.operation)
         if self._answers.accepted(exchange):
             exchange.met = []  # nothing was put right
+        if told := perhaps_of_the_way(exchange):
+            exchange.blocked = self._is_blocked(request, told)
+            return
         with self._lock:
             self._lost.pop((request.case, request.operation), None)
             if request.method in _SAFE and exchange.response and exchange.response.success:
                 self._reads.pop(request.operation, None)
                 self._reads[request.operation] = request
 
+    def _is_blocked(self, request: Request, fault: str, *, repeated: bool = False) -> bool:
+        """Whether something on the way stands before requests like this again and again."""
+        case, kind = (request.case, request.operation), (request.operation, fault)
+        with self._lock:
+            self._lost[case] += 1
+            if repeated or self._lost[case] >= _MOST_LOST:
+                self._blocked.add(kind)
+            return kind in self._blocked
+
     def _missed(self, request: Request, exchange: Exchange, fault: str, spent: float) -> None:
         """Take note of a request without an answer, which says nothing of others where these are answered."""
-        answer, case = exchange.response, (request.case, request.operation)
+        answer = exchange.response
         later = answer is not None and (answer.status == _TOO_MANY or _requested_wait(answer) > 0)
         others = not later and self._others_are_answered(request)
         self.breaker.missed(exchange.operation, fault, spent)
         if not others or fault in TIMED_OUT or request.operation == _SIGN_IN:
             return
-        with self._lock:
-            self._lost[case] += 1
-            exchange.blocked = exchange.retries > 0 or self._lost[case] >= _MOST_LOST
-            if exchange.blocked:
-                self._blocked.add((request.operation, fault))
-                exchange.fault = f"requests like this are blocked on the way ({fault})"
+        exchange.blocked = self._is_blocked(request, fault, repeated=exchange.retries > 0)
+        exchange.fault = blocked_words(fault) if exchange.blocked else fault
 
     def _others_are_answered(self, request: Request) -> bool:
         """Whether another request is answered at this moment: the last read, or else a list of drafts to nobody."""

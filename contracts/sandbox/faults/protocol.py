@@ -12,7 +12,7 @@ from msgspec import structs
 
 from contracts.interface.catalogue import load_catalogue
 from contracts.sandbox.faults import effects as do
-from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN, ONE
+from contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN, ONCE, ONE
 from contracts.sandbox.faults.effects import BROKEN
 from contracts.sandbox.faults.fault import Rows, each
 from contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
@@ -142,11 +142,12 @@ ROWS: Final = (
         ways=OFTEN),
     _SERVER("*-refuses-with-500", "", do.refusals(do.always(BROKEN)), "* answers 500 where it refuses",
         at=(*ACCEPTANCE,), ways=OFTEN),
-    *each(lambda name, change, says:
-        _ANY(f"*-body-{name}", _SHOWN, do.success(change), f"The body of what * answers {says}", ways=OFTEN),
-        ("cut", lambda got: replace(got, body=got.body[:-1]), "lacks its last character"),
+    *each(lambda name, change, says, ways:
+        _ANY(f"*-body-{name}", _SHOWN, do.success(change), f"The body of what * answers {says}", ways=ways),
+        ("cut", lambda got: replace(got, body=got.body[:-1]), "lacks its last character", OFTEN),
+        # What is put right by asking again cannot be told from what the way does.
         ("plain", lambda got: replace(got, body=b"OK").with_header("content-type", "text/plain"),
-            "is a word of plain text"),
+            "is a word of plain text", ONCE),
     ),
     *each(lambda name, words, pattern, becomes, operations: _ANY(f"body-with-{name}-taken-by-*", "json-dialect-refused",
             _mended(pattern, becomes), f"* accepts a body with {words}", _MALFORMED, at=operations),

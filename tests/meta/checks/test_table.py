@@ -9,7 +9,7 @@ import pytest
 
 from contracts.checks.definition import Check
 from contracts.checks.documents import digest_of
-from contracts.checks.outcomes import CheckOutcome
+from contracts.checks.outcomes import Blocked, CheckOutcome
 from contracts.checks.table import TABLE, Judgement, judge
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.interface.catalogue import load_catalogue
@@ -244,8 +244,19 @@ def test_what_is_no_operation_is_not_judged() -> None:
     assert (nothing.facts, nothing.touched) == (None, ())
 
 
+def test_an_operation_that_is_not_implemented_is_not_accepted_and_options_of_a_list_are_exempt() -> None:
+    clause = load_catalogue().clause("attachment-thumbnail-image")
+    for path, outcome in (("thumbnail", CheckOutcome.CONTRADICTED), ("attachments?filter=a", None)):
+        sent = messages.exchange(answer(501, {}), "getAttachmentThumbnail", url=f"{BASE}/{path}")
+        if outcome is not None:
+            assert TABLE["accepted"].judge(clause, clause.operations[0], sent).outcome is outcome
+        with pytest.raises(Blocked):
+            TABLE["accepted" if outcome is None else "refused"].judge(clause, clause.operations[0], sent)
+
+
 def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
     spoilt = exchange("GET", DRAFT, answer(200))
     spoilt.response, spoilt.fault = None, "the connection was refused"
     seen = judge(spoilt)
     assert (seen.findings, bool(seen.obstacles)) == ((), True)
+    assert spoilt.operation is None  # it is left as it was

@@ -52,6 +52,7 @@ def judged(record: RunRecord) -> RunVerdict:
         ("the connection was reset", "answers-in-time", Standing.ADVISORY),
         ("the answer broke off (ProtocolError)", "answers-in-time", Standing.ADVISORY),
         ("an HTML page with status 200 where JSON is due", "json-bodies", Standing.ADVISORY),
+        ("a body of type text/plain with status 200 where more is due", "json-bodies", Standing.ADVISORY),
         # Limits of rates are not shown.
         ("status 429", "rate-limits", Standing.OBSERVED),
     ],
@@ -102,6 +103,12 @@ def test_what_weather_does_is_counted_and_no_finding(
     verdict = judged(met(BUSY, numbers, unanswered))
     assert verdict.findings == ()
     assert sum(each.times for each in verdict.repairs) == len([*numbers])
+
+
+@pytest.mark.parametrize("mark", ["age", "via, age", "x-cache: hit", "via, server: awselb"])
+def test_what_says_itself_that_it_is_on_the_way_is_no_finding(mark: str) -> None:
+    assert judged(met(f"{BUSY} ({mark})", range(2, 50, 5))).findings == ()
+    assert judged(met(f"{BUSY} (via)", range(2, 50, 5))).findings
 
 
 def test_what_strikes_while_one_operation_is_asked_for_is_weather() -> None:

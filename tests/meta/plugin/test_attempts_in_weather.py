@@ -12,6 +12,7 @@ from tests.meta.messages import exchange, response
 EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))
 LOST = exchange(fault="status 502")
 REPEATED = exchange(unsettled=1)
+BLOCKED = exchange(fault="requests like this are blocked", blocked=True)
 RETRIED = exchange(retries=2)
 OWN = exchange(fault="no answer within the time limit", own=True)
 
@@ -40,6 +41,9 @@ def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = F
         (attempt(LOST), Verdict.PASS, False, False, False),
         (attempt(LOST), Verdict.INCONCLUSIVE, False, False, True),
         (attempt(REPEATED), Verdict.INCONCLUSIVE, False, False, True),
+        # It would be blocked again.
+        (attempt(BLOCKED), Verdict.INCONCLUSIVE, True, True, False),
+        (attempt(BLOCKED, contradicts=True), Verdict.FAIL, True, True, True),
         (attempt(page(404)), Verdict.INCONCLUSIVE, False, False, True),
         (attempt(page(404), contradicts=True), Verdict.FAIL, False, False, False),
         (attempt(RETRIED), Verdict.INCONCLUSIVE, False, False, False),

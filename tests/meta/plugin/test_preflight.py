@@ -83,6 +83,16 @@ def test_a_token_that_is_known_under_another_scheme_is_one_finding(
     assert ended.verdict["environment"]["requests"] <= 12
 
 
+def test_a_wrong_path_is_a_matter_of_the_address_and_one_line_says_so(
+    run: Any, faulty: Callable[..., Any]
+) -> None:
+    service = faulty(lambda *_: (404, [(b"content-type", b"application/json")], b"{}"))
+    ended = run(f"--target={service.target}", program=True)
+    assert ended.code == 6, ended.output
+    assert "/api/v2013/authentication/token is answered with status 404: check the path" in ended.output
+    assert not re.search("password|not judged|Exit|drift", ended.output), ended.output
+
+
 @pytest.mark.parametrize(
     ("rule", "pattern", "put", "told"),
     [

@@ -12,6 +12,7 @@ from contracts.session import breaker
 from contracts.session.breaker import Breaker
 from contracts.session.layers import Request
 from contracts.session.shared_state import SharedState
+from contracts.settings.target import Target
 from tests.meta.http_answers import JSON, OK, answer, in_turn
 
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
@@ -41,6 +42,48 @@ def test_a_body_that_breaks_off_is_asked_for_again(open_session: Any, serve: Any
     exchange = made.send("GET", server.url, operation="listDrafts")
     assert (exchange.answer.json, exchange.retries, exchange.doubtful) == ({}, 1, False)
     assert "broke off" in next(iter(made.session.faults))
+
+
+EMPTY = answer("200 OK", JSON, body=b"")
+PAGE = answer("200 OK", "Content-Type: text/html", body=b"<html><title>Request Rejected</title></html>")
+
+
+@pytest.mark.parametrize("others", [True, False], ids=["others are answered", "nothing is"])
+def test_an_empty_body_is_the_services_own_when_it_comes_again_and_others_are_answered(
+    open_session: Any, serve: Any, others: bool
+) -> None:
+    server = serve(lambda request, _: EMPTY if request.target == "/empty" or not others else OK)
+    made = open_session(target=Target("service", server.url))
+    if others:
+        made.send("GET", server.url + "/info", operation="getDraftInfo")
+    exchange = made.send("GET", server.url + "/empty", operation="getDraft")
+    assert (exchange.fault is None, exchange.retries, exchange.met == []) == (
+        others,
+        2 if others else 3,
+        others,
+    )
+    before = len(server.received)
+    made.send("GET", server.url + "/empty", operation="getDraft")
+    assert (len(server.received) - before == 1) is others
+
+
+def test_one_empty_body_is_asked_for_again(open_session: Any, serve: Any) -> None:
+    server, made = serve(in_turn(EMPTY, OK)), open_session()
+    exchange = made.send("GET", server.url, operation="getDraft")
+    assert (exchange.answer.json, exchange.met) == ({}, ["an empty body with status 200 where more is due"])
+
+
+@pytest.mark.parametrize("odd", [PAGE, None], ids=["a page", "a reset"])
+def test_a_payload_that_is_blocked_is_no_outage(open_session: Any, serve: Any, odd: bytes | None) -> None:
+    server = serve(lambda request, _: odd if request.body == b"<" else OK)
+    made = open_session(target=Target("service", server.url))
+    made.send("GET", server.url + URL, operation="listDrafts")
+    sends = [made.send("PUT", server.url + URL, operation="updateContact", body=b"<") for _ in range(9)]
+    # What cannot be repeated may be lost once or twice by chance.
+    assert [sent.blocked for sent in sends] == [False] * 2 + [True] * 7
+    assert str(sends[-1].fault).startswith("requests like this are blocked on the way (")
+    assert made.send("PUT", server.url + URL, operation="updateContact", body=b"{}").answered
+    assert made.broken == []
 
 
 def test_what_a_request_met_is_written_down_with_it(open_session: Any, serve: Any) -> None:

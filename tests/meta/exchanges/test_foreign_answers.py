@@ -1,0 +1,115 @@
+"""Which answers are taken for the way's: by what an operation owes, and by how it has answered before."""
+
+from typing import Any
+
+import pytest
+
+from contracts.exchanges.exchange import Response
+from contracts.exchanges.foreign_answers import ForeignAnswers, environment_fault, perhaps_of_the_way
+from tests.meta.messages import answer, exchange, response
+
+WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}
+SHORT: dict[str, Any] = {"Content-Length": "6"}
+LONG: dict[str, Any] = {"Content-Length": "52"}
+HIT: dict[str, Any] = {"X-Cache": "Hit from a store"}
+MISS: dict[str, Any] = {"X-Cache": "Miss"}
+PAGE: dict[str, Any] = {"body": b"<html><title>Request Rejected</title></html>", "media": "text/html"}
+EMPTY, PLAIN, OWED = "an empty body with", "a body of type text/plain with", "where more is due"
+#: An answer of another operation, which shows that the service is there.
+OTHER = ("getDraftInfo", answer({"size": 1}))
+SAVES = [("saveDraft", answer({}, 201)), ("saveDraft", answer({}, 200))]
+DELETES = [("deleteDraft", answer(None, 204, ""))] * 2
+
+
+def taken(*answers: tuple[str, Response]) -> list[str | None]:
+    """What is made of answers, one after the other."""
+    methods = {"draftExists": "HEAD", "saveDraft": "PUT", "deleteDraft": "DELETE", "createToken": "POST"}
+    methods |= {"createWorkflowRecord": "POST", "createContact": "POST"}
+    foreign = ForeignAnswers()
+    return [
+        foreign.take(exchange(given, operation, method=methods.get(operation, "GET")))
+        for operation, given in answers
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "operation", "given", "says"),
+    [
+        # Where the document shows what is due.
+        *(([], each, answer(), EMPTY) for each in ("createToken", "getDraft", "getDraftInfo", "listDrafts")),
+        ([], "getDraft", answer(b"OK", media="text/plain"), PLAIN),
+        ([], "getDraft", answer(None, 204), None),
+        ([], "getDraft", answer(b"null"), None),
+        ([], "getDraft", answer(b'{"a": ', **SHORT), None),
+        ([], "getDraft", answer(None, 404), None),
+        ([], "createWorkflowRecord", answer(None, 201), EMPTY),
+        ([], "createWorkflowRecord", answer(None, 201, Location="/records/1"), None),
+        ([], "getAttachment", answer(b"OK", media="text/plain"), None),
+        ([], "getAttachment", answer(), EMPTY),
+        # Where it shows nothing, what came so far.
+        ([], "saveDraft", answer(), None),
+        (SAVES, "saveDraft", answer(), EMPTY),
+        (SAVES, "saveDraft", answer({}, 202), None),
+        (SAVES, "saveDraft", answer(None, 204), None),
+        (DELETES, "deleteDraft", answer(), EMPTY),
+        # Statuses and headers of others.
+        ([], "createContact", answer({}, 520, Server="cloudflare"), "status 520 (server: cloudflare)"),
+        *(([], "createContact", answer({}, status), f"status {status}") for status in (408, 425, 499, 511)),
+        *(([], "createContact", answer({}, status), None) for status in (500, 501, 418)),
+        ([], "saveDraft", answer({}, 202, **WAF), "a filter's challenge"),
+        ([], "draftExists", answer(None, 200, "text/html", **LONG), "an HTML page with"),
+    ],
+)
+def test_what_an_operation_owes_decides(
+    before: list[tuple[str, Response]], operation: str, given: Response, says: str | None
+) -> None:
+    *_, last = taken(*before, (operation, given))
+    assert last is None if says is None else (last or "").startswith(says)
+
+
+@pytest.mark.parametrize("odd", [answer(), answer(b"OK", media="text/plain"), answer({}, 520)])
+def test_what_comes_again_and_again_is_the_services_own_where_others_are_answered(odd: Response) -> None:
+    again = ("getDraft", odd)
+    assert [bool(each) for each in taken(again, again, OTHER, again, again)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert all(taken(again, again, again, again))
+    assert all(taken(OTHER, again, again, again)[1:])
+    right = ("getDraft", answer({}))
+    now_and_then = taken(*[right, again, OTHER, again] * 3)
+    assert [each is not None for each in now_and_then] == [False, True, False, True] * 3
+
+
+def test_words_name_who_answered() -> None:
+    cached = answer(None, Age="600", Via="1.1 edge-7", **HIT)
+    assert taken(("getDraft", cached)) == [f"{EMPTY} status 200 {OWED} (age, via)"]
+    assert answer({}, Age="0", **MISS).quote() == "200 {}"
+    assert answer({}, 403, Server="AkamaiGHost").quote() == "403 {} (server: akamaighost)"
+    page = environment_fault(answer(**PAGE), "getDraft")
+    assert page == "an HTML page 'Request Rejected' with status 200 where JSON is due"
+
+
+@pytest.mark.parametrize(
+    ("given", "doubtful"),
+    [
+        (answer({}), False),
+        (answer({}, Age="7"), True),
+        (answer(**PAGE, status=403), True),
+        (answer(**PAGE, status=500), False),
+    ],
+)
+def test_a_cache_or_a_gateway_may_have_answered(given: Response, doubtful: bool) -> None:
+    assert bool(perhaps_of_the_way(exchange(given))) is doubtful
+
+
+def test_a_sign_in_that_is_redirected_is_answered_by_something_else() -> None:
+    redirect = response(302, headers={"Location": "https://login.example.test/?next=secret"})
+    told = environment_fault(redirect, "createToken")
+    assert told is not None
+    assert "https://login.example.test in place" in told
+    assert "secret" not in told
+    assert environment_fault(redirect, "getAttachment") is None
