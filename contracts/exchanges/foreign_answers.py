@@ -190,6 +190,8 @@ class ForeignAnswers:
         """Whether a success has another body than the operation owes."""
         if answer.redirect or answer.status == _NO_CONTENT or answer.text.strip() == "null":
             return False
+        if exchange.operation is None:
+            return False
         if exchange.operation in operations_with(answers="file"):
             return exchange.method != "HEAD" and not answer.content
         # A flaw in JSON is the service's own; a text that is none at all may be anybody's.

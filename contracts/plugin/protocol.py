@@ -204,7 +204,7 @@ def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) 
     """
     if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
         return True
-    if any(exchange.blocked for exchange in attempt.exchanges):
+    if ending.verdict is Verdict.INCONCLUSIVE and any(exchange.blocked for exchange in attempt.exchanges):
         return False  # the same would be blocked again
     unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
     return unfinished and (lost or disturbed or attempt.clouded or attempt.met_the_way)

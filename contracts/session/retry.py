@@ -129,12 +129,13 @@ class Retry:
         self.breaker.answered(exchange.operation)
         if self._answers.accepted(exchange):
             exchange.met = []  # nothing was put right
-        if told := perhaps_of_the_way(exchange):
+        answer = exchange.response
+        if answer and answer.refusal and (told := perhaps_of_the_way(exchange)):
             exchange.blocked = self._is_blocked(request, told)
             return
         with self._lock:
             self._lost.pop((request.case, request.operation), None)
-            if request.method in _SAFE and exchange.response and exchange.response.success:
+            if request.method in _SAFE and answer and answer.success:
                 self._reads.pop(request.operation, None)
                 self._reads[request.operation] = request
 

@@ -1,6 +1,7 @@
 """Every claim can hold and can fail; what cannot be judged is neither."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,9 +47,11 @@ def test_a_should_is_noted_and_the_case_goes_on(attempt: Attempt, should: Claim)
 
 
 @pytest.mark.parametrize("name", ["accepted", "refused", "turned_down"])
-def test_a_redirect_of_a_write_neither_accepts_nor_refuses(must: Claim, name: str) -> None:
+@pytest.mark.parametrize("path", ["versions/draft", "attachments/persist-temporary/file-1"])
+def test_a_redirect_of_a_write_neither_accepts_nor_refuses(must: Claim, name: str, path: str) -> None:
+    redirect = replace(answer(None, 302, location="/sign-in"), url=f"http://127.0.0.1/{path}")
     with pytest.raises(Ambiguous, match="neither accepts nor refuses"):
-        getattr(must, name)(exchange(answer(None, 302, location="/sign-in")))
+        getattr(must, name)(exchange(redirect))
 
 
 @pytest.mark.parametrize("name", ["accepted", "refused", "turned_down", "content_refused"])
