@@ -29,6 +29,8 @@ _FOREIGN_STATUSES: Final = frozenset(
 OFTEN: Final = 3
 #: So many successes of one form make a habit.
 _HABIT: Final = 2
+#: After so many answers it is known what all of them bear.
+_KNOWN: Final = 4
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
 _FAILED: Final = 500
@@ -122,6 +124,8 @@ class ForeignAnswers:
     _taken: int = 0
     _taken_before: dict[_Place, int] = field(default_factory=dict)
     _forms: dict[_Place, Counter[_Form]] = field(default_factory=lambda: defaultdict(Counter))
+    #: By site, what every answer has borne.
+    _always: dict[str, set[str]] = field(default_factory=dict)
     _refusing_in_json: set[_Place] = field(default_factory=set)
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -168,6 +172,8 @@ class ForeignAnswers:
     def _note(self, answer: Response, place: _Place) -> None:
         self._taken += 1
         self._end_row(place)
+        borne = _signature(answer)
+        self._always[place[0]] = self._always.get(place[0], borne) & borne
         if answer.success:
             self._forms[place][_form(answer)] += 1
         elif answer.refusal and answer.json_labelled:
@@ -179,6 +185,10 @@ class ForeignAnswers:
             return f"status {answer.status}{marks(answer.headers)}"
         if answer.success and exchange.operation == "draftExists" and answer.hollow_page:
             return page_words(answer)
+        known = answer.success and self._taken >= _KNOWN
+        if known and (missing := self._always.get(place[0], set()) - _signature(answer)):
+            without = ", ".join(sorted(missing))
+            return f"status {answer.status} without {without}, as all others have it{marks(answer.headers)}"
         if answer.success and answer.body.whole and self._lacks(exchange, answer, place):
             body = f"a body of type {answer.media_type or 'unknown'}" if answer.content else "an empty body"
             return f"{body} with status {answer.status} where more is due{marks(answer.headers)}"
@@ -202,6 +212,13 @@ class ForeignAnswers:
         forms, form = self._forms[place], _form(answer)
         other_kind = all(kind != form[-1] for *_, kind in forms)
         return forms.total() >= _HABIT and form not in forms and (other_kind or len(forms) == 1)
+
+
+def _signature(answer: Response) -> set[str]:
+    """Headers that servers put on every answer, and the value of the one that names them."""
+    server = answer.headers.get("server")
+    own = {name for name in map(str.lower, answer.headers) if name == "date" or name.startswith("x-")}
+    return own | ({f"server {server}"} if server else set())
 
 
 def _form(answer: Response) -> _Form:

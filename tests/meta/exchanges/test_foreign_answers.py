@@ -84,6 +84,19 @@ def test_what_comes_again_and_again_is_the_services_own_where_others_are_answere
     assert [each is not None for each in now_and_then] == [False, True, False, True] * 3
 
 
+def test_a_success_without_what_all_answers_bear_is_asked_again() -> None:
+    theirs: dict[str, Any] = {"Date": "today", "Server": "own/1.0", "X-Request-Id": "1"}
+    reads = [("getDraftInfo", answer({"size": 1}, **theirs)), ("getDraft", answer({}, 404, **theirs))] * 2
+    foreign, other = answer({}), answer({}, Date="today", Server="own/1.0")
+    others = "as all others have it"
+    assert (
+        taken(*reads, ("saveDraft", foreign))[-1]
+        == f"status 200 without date, server own/1.0, x-request-id, {others}"
+    )
+    last = taken(*reads, ("saveDraft", other), ("saveDraft", other), reads[0], ("saveDraft", other))
+    assert last[4:] == [f"status 200 without x-request-id, {others}"] * 2 + [None, None]
+
+
 def test_words_name_who_answered() -> None:
     cached = answer(None, Age="600", Via="1.1 edge-7", **HIT)
     assert taken(("getDraft", cached)) == [f"{EMPTY} status 200 {OWED} (age, via)"]
