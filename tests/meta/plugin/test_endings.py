@@ -139,7 +139,7 @@ def test_the_next_permanent_record_is_not_created_and_its_case_says_so(
 
 
 def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty(lambda _, path, __: DOWN if path.endswith("/versions/draft") else None)
+    service = faulty(lambda _, path, __: None if path.endswith("/token") else DOWN)
     words = ("-k", "test_foreign_token or test_many", "--realm=abs-dev", f"--target={service.target}")
     ended = run(*words, "-p", "impatient")
     assert ended.code == 6, ended.output
