@@ -172,8 +172,9 @@ class ForeignAnswers:
     def _note(self, answer: Response, place: _Place) -> None:
         self._taken += 1
         self._end_row(place)
-        borne = _signature(answer)
-        self._always[place[0]] = self._always.get(place[0], borne) & borne
+        if not answer.hops:
+            borne = _signature(answer)
+            self._always[place[0]] = self._always.get(place[0], borne) & borne
         if answer.success:
             self._forms[place][_form(answer)] += 1
         elif answer.refusal and answer.json_labelled:
@@ -185,7 +186,8 @@ class ForeignAnswers:
             return f"status {answer.status}{marks(answer.headers)}"
         if answer.success and exchange.operation == "draftExists" and answer.hollow_page:
             return page_words(answer)
-        known = answer.success and self._taken >= _KNOWN
+        # Where a redirect leads, another server answers.
+        known = answer.success and not answer.hops and self._taken >= _KNOWN
         if known and (missing := self._always.get(place[0], set()) - _signature(answer)):
             without = ", ".join(sorted(missing))
             return f"status {answer.status} without {without}, as all others have it{marks(answer.headers)}"
@@ -222,7 +224,9 @@ def _signature(answer: Response) -> set[str]:
 
 
 def _form(answer: Response) -> _Form:
-    kind = "json" if answer.json is not None else "other" if answer.content else "none"
+    # Behind HEAD the length alone tells of a body.
+    some = answer.content or answer.headers.get("content-length", "0") != "0"
+    kind = "json" if answer.json is not None else "other" if some else "none"
     return answer.status, answer.media_type, kind
 
 

@@ -52,6 +52,7 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         (SAVES, "saveDraft", answer({}, 202), None),
         (SAVES, "saveDraft", answer(None, 204), None),
         (DELETES, "deleteDraft", answer(), EMPTY),
+        ([("draftExists", answer(**LONG))] * 2, "draftExists", answer(), EMPTY),
         # Statuses and headers of others.
         ([], "createContact", answer({}, 520, Server="cloudflare"), "status 520 (server: cloudflare)"),
         *(([], "createContact", answer({}, status), f"status {status}") for status in (408, 425, 499, 511)),
