@@ -145,17 +145,18 @@ EMPTY_OR_JSON: Final = Check(
     of_form=True,
 )
 
+BELOW_500: Final = Check(
+    "below-500",
+    "an answer below 500, whatever was sent",
+    quoted_unless(lambda response: response.status < 500),
+    clauses=("no-server-error",),
+    universal=True,
+    applies=_of_its_own_making,
+    any_status=True,
+)
 #: Checks of every exchange of every case; a case does not fail by them.
 UNIVERSAL: Final = (
-    Check(
-        "below-500",
-        "an answer below 500, whatever was sent",
-        quoted_unless(lambda response: response.status < 500),
-        clauses=("no-server-error",),
-        universal=True,
-        applies=_of_its_own_making,
-        any_status=True,
-    ),
+    BELOW_500,
     Check(
         "no-secret",
         "no password and no token in the answer",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from base64 import b64encode
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 from contracts.exchanges.exchange import Body, Exchange, Headers
 from contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
@@ -114,42 +113,105 @@ def _short(line: str) -> str:
     return line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}… ({len(line)} characters)"
 
 
-#: Longer bodies stand in the traffic log only: a longer curl line could not be pasted.
-_LONGEST_BODY = 4000
-_PIPED = ["--data-binary", "@-"]
-#: How a curl line takes a body that it cannot hold.
-BODY_IN_FILE = "@file"
-_FROM_FILE = ["--data-binary", BODY_IN_FILE]
-#: What stands before a curl line whose body was not kept.
-BODY_MADE_UP = "/dev/urandom"
-_LEFT_OUT = frozenset({"host", "user-agent", "accept-encoding", "connection", "content-length"})
+#: A body that is longer is left out of a line: the line could not be pasted.
+LONGEST_BODY: Final = 4000
+#: What a line names in place of a body that it cannot hold.
+BODY_IN_FILE: Final = "file"
+_LEFT_OUT: Final = frozenset({"host", "user-agent", "accept-encoding", "connection", "content-length"})
+#: Addresses are sent as they stand: no ranges in brackets, no steps up resolved.
+_AS_IT_STANDS: Final = ("-g", "--path-as-is")
+#: Names of headers by RFC 9110; curl would read a file for one that begins with an @.
+_HEADER_NAME: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+
+#: A value in a text, as the group `value` if there is one, and what a shell writes for it between double quotes.
+Slot = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
 def curl(exchange: Exchange) -> str:
     """A line to paste, of an exchange without secrets: variables stand in their place; see `variable_of`."""
-    role = exchange.role
-    parts = ["curl", "-i"]
-    parts += ["-I"] if exchange.method == "HEAD" else ["-X", exchange.method]
-    parts.append(_word(exchange.url, TOKEN_VARIABLE, role))
-    for name, value in exchange.request_headers.pairs:
+    before, data = body_words(exchange, "-", LONGEST_BODY)
+    return f"{before} | " * bool(before) + " ".join(["curl", "-i", *request_words(exchange), *data])
+
+
+def request_words(exchange: Exchange, slots: Sequence[Slot] = ()) -> list[str]:
+    """The words that curl takes for a request, but for its body; values that the slots find become variables."""
+    in_texts = (*slots, secret_slot(TOKEN_VARIABLE, exchange.role))
+    words = [*_AS_IT_STANDS, *(["-I"] if exchange.method == "HEAD" else ["-X", exchange.method])]
+    words.append(shell_word(exchange.url, in_texts))
+    sent = exchange.request_headers
+    for name, value in sent.pairs:
         if name.lower() == "authorization":
-            parts += ["-H", _authorization(exchange.authorization or value, role)]
-        elif name.lower() not in _LEFT_OUT:
-            parts += ["-H", _word(f"{name}: {value}", TOKEN_VARIABLE, role)]
-    before, data = _data(exchange)
-    return before + " ".join([*parts, *data])
+            words += ["-H", _authorization(name, exchange.authorization or value, exchange.role)]
+        elif name.lower() not in _LEFT_OUT and _HEADER_NAME.fullmatch(name):
+            words += ["-H", shell_word(_header(name, value), in_texts)]
+    # What curl would add by itself.
+    added = ["Accept"] + ["Content-Type"] * bool(exchange.request_body.size or exchange.request_body.content)
+    return words + [word for name in added if name not in sent for word in ("-H", shlex.quote(f"{name}:"))]
+
+
+def body_words(
+    exchange: Exchange, file: str, longest: int, slots: Sequence[Slot] = ()
+) -> tuple[str, list[str]]:
+    """What writes the body to `file`, where it cannot stand among curl's words, and the words that give curl the body.
+
+    A body of more than `longest` bytes that was kept is to be found in a file by the reader.
+    """
+    body, length = exchange.request_body, exchange.request_headers.get("content-length") or ""
+    # As it was counted, or as the request says of a file.
+    size = body.size or (int(length) if length.isdecimal() else 0)
+    if not size and not body.content:
+        return "", []
+    from_file = ["--data-binary", f"@{file}"]
+    if not body.whole and (not body.content or body.decoded is None):
+        return f"head -c {size} /dev/urandom", from_file
+    if not body.whole or len(body.content) > longest:
+        return "", ["--data-binary", f"@{BODY_IN_FILE}"]
+    text = body.decoded
+    if text is None or "\0" in text:
+        return f"printf {octal(body.content)}", from_file
+    kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
+    return "", ["--data-raw", shell_word(text, (*slots, secret_slot(kind, exchange.role)))]
+
+
+def octal(content: bytes) -> str:
+    """Bytes as the one word from which printf makes them, in every shell."""
+    return "'" + "".join(f"\\{byte:03o}" for byte in content) + "'"
+
+
+def shell_word(text: str, slots: Sequence[Slot] = ()) -> str:
+    """A text as one word of a shell, in which each value that a slot finds is a variable."""
+    pieces: list[tuple[str, bool]] = [(text, False)]
+    for pattern, variable in slots:
+        pieces = [part for piece in pieces for part in _filled(*piece, pattern, variable)]
+    words = (f'"{piece}"' if made else shlex.quote(piece) for piece, made in pieces if piece)
+    return "".join(words) or "''"
+
+
+def _filled(
+    piece: str, made: bool, pattern: re.Pattern[str], variable: str | Callable[[re.Match[str]], str]
+) -> Iterator[tuple[str, bool]]:
+    """A piece of a text, cut where a value stands; `made`: it is one for the shell to fill in."""
+    at = 0
+    for found in () if made else pattern.finditer(piece):
+        start, end = found.span("value" if "value" in pattern.groupindex else 0)
+        yield from (
+            (piece[at:start], False),
+            (variable if isinstance(variable, str) else variable(found), True),
+        )
+        at = end
+    yield piece[at:], made
 
 
 #: What a shell keeps of an account; the names of its variables begin so.
-TOKEN_VARIABLE, EMAIL_VARIABLE, PASSWORD_VARIABLE = "TOKEN", "EMAIL", "PASSWORD"
-#: A secret that was taken out: in other letter case, and whose it is where not its role's.
-_TAKEN_OUT = re.compile(
-    rf"{re.escape(REDACTED)}(?P<swapped>{re.escape(SWAPPED)})?(?:\[of (?P<owner>[a-z]+)\])?"
+TOKEN_VARIABLE, PASSWORD_VARIABLE = "TOKEN", "PASSWORD"
+#: A secret that was taken out: of a token the beginning or the end alone, in other letter case, of another account.
+_TAKEN_OUT: Final = (
+    rf"(?:\[:(?P<length>\d+)\]|(?P<swapped>{re.escape(SWAPPED)})|{re.escape(UNKNOWN)})?"
+    r"(?:\[of (?P<owner>[a-z]+)\])?"
 )
-
-
-#: A token of which a request has only the beginning.
-_CUT_SHORT = re.compile(rf"(?P<before>.*){re.escape(TOKEN)}\[:(?P<length>\d+)\]", re.DOTALL)
+_IN_TEXT: Final = re.compile(re.escape(REDACTED) + _TAKEN_OUT)
+#: The header is kept with the token's own sign.
+_IN_HEADER: Final = re.compile(f"(?:{re.escape(TOKEN)}|{re.escape(REDACTED)}){_TAKEN_OUT}")
 
 
 def variable_of(kind: str, role: str | None) -> str:
@@ -160,63 +222,29 @@ def variable_of(kind: str, role: str | None) -> str:
     return f"{kind}_{role.upper()}" if role in ACCOUNT_ROLES and role != AUTHOR else kind
 
 
-def _word(text: str, kind: str, role: str | None) -> str:
-    """A text as one word of a shell, with variables for the secrets that were taken out of it."""
-    return _TAKEN_OUT.sub(lambda found: f"""'"{_variable(found, kind, role)}"'""", shlex.quote(text))
+def secret_slot(kind: str, role: str | None, pattern: re.Pattern[str] = _IN_TEXT) -> Slot:
+    """What a shell makes of a secret that was taken out."""
+
+    def variable(found: re.Match[str]) -> str:
+        name = variable_of(kind, found["owner"] or role)
+        # Upper for lower letters and the other way round; inside JSON quotes and backslashes are escaped.
+        through = " | tr a-zA-Z A-Za-z" * bool(found["swapped"])
+        through += r""" | sed 's/["\\]/\\&/g'""" * (kind == PASSWORD_VARIABLE)
+        if through:
+            return f'$(printf %s "${name}"{through})'
+        return f"${{{name}:0:{found['length']}}}" if found["length"] else f"${{{name}}}"
+
+    return pattern, variable
 
 
-def _variable(found: re.Match[str], kind: str, role: str | None) -> str:
-    """What a shell makes of a secret that was taken out, between double quotes."""
-    name = variable_of(kind, found["owner"] or role)
-    swap = (
-        " | tr a-zA-Z A-Za-z" if found["swapped"] else ""
-    )  # upper for lower letters and the other way round
-    if kind == PASSWORD_VARIABLE:
-        return in_json(f"${name}", swap)
-    if swap:
-        return f'$(printf %s "${name}"{swap})'
-    return f"${name}" if found.end() == len(found.string) else f"${{{name}}}"
-
-
-def in_json(variable: str, through: str = "") -> str:
-    """What a shell makes of a variable between double quotes, inside a text of JSON: quotes and backslashes escaped."""
-    return f"""$(printf %s "{variable}"{through} | sed 's/["\\\\]/\\\\&/g')"""
-
-
-def _authorization(kept: str, role: str | None) -> str:
+def _authorization(name: str, kept: str, role: str | None) -> str:
     """The header as the shell builds it of a token: whole, or cut short as the request cut it."""
-    if cut := _CUT_SHORT.fullmatch(kept):
-        token = f"${{{variable_of(TOKEN_VARIABLE, role)}:0:{cut['length']}}}"
-        return f'"Authorization: {_between_quotes(cut["before"])}{token}"'
-    shown = kept.replace(TOKEN, REDACTED).removesuffix(UNKNOWN)
-    if REDACTED not in shown:
-        return shlex.quote(f"Authorization: {shown}" if shown else "Authorization;")
-    written = _TAKEN_OUT.sub(lambda found: _variable(found, TOKEN_VARIABLE, role), _between_quotes(shown))
-    return f'"Authorization: {written}"'
+    return shell_word(_header(name, kept), (secret_slot(TOKEN_VARIABLE, role, _IN_HEADER),))
 
 
-def _between_quotes(text: str) -> str:
-    return re.sub(r'[\\"$`]', lambda match: f"\\{match[0]}", text)
-
-
-def _data(exchange: Exchange) -> tuple[str, list[str]]:
-    """What gives a curl line its body: what stands before the line, and the options that take it."""
-    body, length = exchange.request_body, exchange.request_headers.get("content-length") or ""
-    # As it was counted, or as the request says of a file.
-    size = body.size or (int(length) if length.isdecimal() else 0)
-    if not size and not body.content:
-        return "", []
-    if not body.whole:
-        made_up = not body.content or body.decoded is None
-        return (f"head -c {size} {BODY_MADE_UP} | ", _PIPED) if made_up else ("", _FROM_FILE)
-    text, content = body.decoded, body.content
-    if text is not None:
-        if len(text) <= _LONGEST_BODY and "\0" not in text:
-            kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
-            return "", ["--data-binary", _word(text, kind, exchange.role)]
-        content = text.encode("utf-8", "surrogatepass")
-    coded = b64encode(content).decode()
-    return (f"echo {coded} | base64 -d | ", _PIPED) if len(coded) <= _LONGEST_BODY else ("", _FROM_FILE)
+def _header(name: str, value: str) -> str:
+    """A header as curl takes it."""
+    return f"{name}: {value}" if value else f"{name};"
 
 
 def command(

@@ -18,7 +18,8 @@ from contracts.exchanges.transcript import heading, request_text, response_text
 from contracts.interface.catalogue import Clause
 from contracts.reports.earlier_writes import earlier_writes
 from contracts.reports.pages import markdown_template
-from contracts.reports.shell_commands import NextCommand, next_commands, own_commands
+from contracts.reports.scripts import script
+from contracts.reports.shell_commands import NextCommand, own_commands
 from contracts.safe_text import cut, many, plain_line
 
 FOLDER_NAME: Final = "findings"
@@ -48,7 +49,10 @@ STANDING_SENTENCES: Final[Mapping[Standing, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A cause with its clause, the exchanges that show it, the earlier writes they rely on, and what to do next."""
+    """A cause with its clause, the exchanges that show it, the earlier writes they rely on, and what to do next.
+
+    `script` sends the requests without this program; it is empty where they are not known.
+    """
 
     cause: Cause[Finding]
     clause: Clause | None
@@ -57,6 +61,7 @@ class Card:
     before: tuple[Exchange, ...]
     shown: tuple[Exchange, ...]
     commands: tuple[NextCommand, ...]
+    script: str
 
     @property
     def finding(self) -> Finding:
@@ -76,9 +81,12 @@ class Card:
 
 def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
     """Return the card of a cause."""
-    shown = shown_exchanges(record, cause.lead)
-    before = earlier_writes(record, shown)
+    finding = cause.lead
+    shown = shown_exchanges(record, finding)
+    before = earlier_writes(record, shown, f"{finding.expected} {finding.seen}")
     cases = dict.fromkeys(case for finding in cause.findings for case in finding.cases)
+    everywhere = "Run all cases of its clause, from any machine"
+    all_cases = NextCommand("cases", everywhere, cause.lead.reproduce.command)
     return Card(
         cause=cause,
         clause=clause,
@@ -86,7 +94,8 @@ def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> 
         cases=tuple(case_names(record, cases)),
         before=before,
         shown=shown,
-        commands=next_commands(record.run, cause, before, shown),
+        commands=(*own_commands(record.run.command, cause.lead), all_cases),
+        script=script(record.run, cause, before, shown),
     )
 
 
@@ -138,8 +147,8 @@ def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Li
         yield from (Line(f"   {words}") for words in _standing_of(verdict, cause))
         yield from (Line(f"   {name:<9}{plain_line(text, _LONGEST)}") for name, text in cause.details.items())
         commands = [(command.name, command.line) for command in own_commands(run_command, lead)]
-        script = folder / FOLDER_NAME / f"{cause.id}{SCRIPT}"
-        commands += [("by hand", f"bash {shlex.quote(str(script))}")] if cause.curl else []
+        by_hand = folder / FOLDER_NAME / f"{cause.id}{SCRIPT}"
+        commands += [("by hand", f"bash {shlex.quote(str(by_hand))}")] if cause.curl else []
         yield from (Line(f"   {name:<9}{line}", "cyan") for name, line in commands)
         yield Line("")
     if more := len(verdict.causes) - _FINDINGS_AT_MOST:

@@ -27,8 +27,11 @@ _ATTACHMENT: Final = "attachment "
 _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary", "document-drafts"})
 
 
-def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchange, ...]:
+def earlier_writes(record: RunRecord, shown: Sequence[Exchange], told: str = "") -> tuple[Exchange, ...]:
     """Return the earlier writes that exchanges rely on, in the order they were sent, and one request like theirs.
+
+    Args:
+        told: what was expected and seen, which may name further records.
 
     Returns:
         Writes in the same realm that were accepted and name one of the records that the exchanges, or a write that is
@@ -39,6 +42,7 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange]) -> tuple[Exchan
         return ()
     taken = {exchange.id for exchange in shown}
     wanted = {name for exchange in shown for name in _named(exchange) | _listed_documents(exchange)}
+    wanted |= {*_IDENTIFIER.findall(told)}
     lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
     writes, replaced = list[Exchange](), set[tuple[str, str]]()
     asked = False
@@ -130,8 +134,10 @@ def _of_the_attempt(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
 
 def _named(exchange: Exchange) -> set[str]:
     """Identifiers and attachment numbers that a request names."""
-    path = urlsplit(exchange.url).path
+    parts = urlsplit(exchange.url)
+    path = parts.path
     segments = {unquote(part) for part in path.split("/")} - _WORDS
+    segments |= {*_IDENTIFIER.findall(unquote(parts.query))}
     names = {part for part in segments if _IDENTIFIER.fullmatch(part)}
     names |= {f"{_ATTACHMENT}{number}" for number in _NUMBER.findall(path)}
     header = _header(exchange.request_body)

@@ -15,7 +15,6 @@ from contracts.file_formats import plain
 from contracts.interface.catalogue import Clause
 from contracts.reports.cards import FOLDER_NAME, SCRIPT, card_of, case_names, markdown, shown_exchanges
 from contracts.reports.earlier_writes import earlier_writes
-from contracts.reports.shell_commands import script
 from contracts.reports.verdict_json import target_of
 from contracts.safe_text import json_text
 
@@ -39,8 +38,8 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     for cause in verdict.causes:
         card = card_of(record, cause, clauses.get(cause.clause))
         (target / f"{cause.id}.md").write_text(markdown(record, card), "utf-8")
-        if lines := script(card.commands):
-            (target / f"{cause.id}{SCRIPT}").write_text(lines, "utf-8", newline="\n")
+        if card.script:
+            (target / f"{cause.id}{SCRIPT}").write_text(card.script, "utf-8", newline="\n")
     return target
 
 
@@ -51,6 +50,7 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[st
     `sequence`, the minimal sequence that shows the finding.
     """
     run, shown = record.run, shown_exchanges(record, finding)
+    told = f"{finding.expected} {finding.seen}"
     of_clause = {name: getattr(clause, name, None) for name in ("level", "wording", "source")}
     around = {
         "target": target_of(record),
@@ -58,7 +58,7 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[st
         "started": run.started,
         "versions": run.versions,
         "case_names": case_names(record, finding.cases),
-        "arranged": [exchange_entry(each) for each in earlier_writes(record, shown)],
+        "arranged": [exchange_entry(each) for each in earlier_writes(record, shown, told)],
         "sequence": [exchange_entry(each) for each in shown],
     }
     return dict(plain({**structs.asdict(finding), **of_clause, **around}))

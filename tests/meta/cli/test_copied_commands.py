@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,14 @@ def test_what_is_pasted_shows_something_or_finds_it_again(
     for command in commands(printed, word):
         ended = program(*shlex.split(command)[1:])
         assert ended.code == code, (command, ended)
+
+
+def test_the_script_serves_a_sandbox_as_the_run_had_it_and_shows_the_finding_again(
+    program: Program, printed: Printed
+) -> None:
+    words = shlex.split(printed[0]["by hand"])
+    ended = subprocess.run(words, cwd=program.folder, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "It shows again."), ended
 
 
 @pytest.mark.usefixtures("printed")
