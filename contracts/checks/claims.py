@@ -22,6 +22,7 @@ from contracts.checks.outcomes import (
     contradicted,
     observed,
     reports_content,
+    seen_in,
     taken,
 )
 from contracts.checks.table import check_named
@@ -62,6 +63,8 @@ class Claim:
             return
         not_of_the_way(exchanges)
         seen = seen or (exchanges[-1].answer.quote() if exchanges else "")
+        quoted = (each for each in reversed(exchanges) if each.response and each.response.quote() == seen)
+        seen = next((seen_in(each, self._operation, seen) for each in quoted), seen)
         shown = tuple(exchange.id for exchange in exchanges)
         role = exchanges[-1].role if exchanges else ""
         result = contradicted(self._clause.id, self._operation, expected, seen, shown, role)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from contracts.checks import errors_array
-from contracts.checks.outcomes import CheckOutcome, Result, usable
+from contracts.checks.outcomes import CheckOutcome, Result, seen_in, usable
 from contracts.errors import EnvironmentFault
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.foreign_answers import blocked_words, perhaps_of_the_way
@@ -160,7 +160,7 @@ class Check:
             operation,
             CheckOutcome.CONTRADICTED,
             expected or self.wording(arguments),
-            seen,
+            seen_in(exchange, operation, seen),
             (exchange.id,),
             exchange.role,
             self.id,

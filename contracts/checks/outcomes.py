@@ -72,6 +72,14 @@ def contradicted(
     return Result(clause, operation, CheckOutcome.CONTRADICTED, expected, seen, exchanges, role)
 
 
+def seen_in(exchange: Exchange, operation: str, seen: str) -> str:
+    """What was seen in an answer, for a result about an operation: that of another one is named with it."""
+    if exchange.operation in (None, operation):
+        return seen
+    quoted = exchange.response is not None and seen == exchange.response.quote()
+    return f"{exchange.operation} {'was answered' if quoted else 'showed:'} {seen}"
+
+
 def observed(clause: str, operation: str, seen: Any) -> Result:
     """The result at a point where the interface document is silent; `seen` is any JSON value."""
     return Result(clause, operation, CheckOutcome.OBSERVED, seen=seen)

@@ -46,8 +46,8 @@ _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.OBSERVED: (),
 }
 _NUMBER: Final = re.compile(r"\d+")
-#: An answer, as what was seen: its status, and more.
-_STATUS: Final = re.compile(r"[1-5]\d\d\b")
+#: An answer, as what was seen: its status, and more; that of another operation than the finding's is named.
+_ANSWER: Final = re.compile(r"(?:(?P<operation>\w+) was answered )?(?P<status>[1-5]\d\d)\b")
 #: What is expected where the clause says it all.
 _PLAIN: Final = re.compile(r"(accepted|refused)\b")
 #: Identifiers and values, long enough not to stand anywhere by chance.
@@ -235,10 +235,10 @@ class _Shown:
     def __init__(self, record: RunRecord, finding: Finding, clause: Clause | None) -> None:
         self.finding = finding
         self._record, self._clause = record, clause
-        shown = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
+        self.shown = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
         #: Those of its operation; all of them where there are none.
-        self.exchanges = [each for each in shown if each.operation == finding.operation] or shown
-        self.last = shown[-1] if shown else None
+        self.exchanges = [each for each in self.shown if each.operation == finding.operation] or self.shown
+        self.last = self.shown[-1] if self.shown else None
 
     @cached_property
     def faults(self) -> tuple[RequestFault, ...]:
@@ -309,8 +309,11 @@ class _Shown:
 
         Where an answer was judged that none of these gave, it is the last of all, which shows the effect.
         """
-        status = _STATUS.match(self.finding.seen)
-        if status and all(str(exchange.status) != status[0] for exchange in self.exchanges):
+        answer = _ANSWER.match(self.finding.seen)
+        if answer and answer["operation"]:
+            quoted = (each for each in reversed(self.shown) if each.operation == answer["operation"])
+            return next((each for each in quoted if str(each.status) == answer["status"]), self.last)
+        if answer and all(str(exchange.status) != answer["status"] for exchange in self.exchanges):
             return self.last
 
         def named(exchange: Exchange) -> int:
@@ -336,14 +339,17 @@ class _Shown:
 
 def _was(finding: Finding, faults: Sequence[RequestFault]) -> str:
     """What was, in a sentence: the answer or what a case saw, what is wrong with the request, and what was expected."""
-    status = _STATUS.match(finding.seen)
-    taken = status is not None and status[0].startswith("2")
+    answer = _ANSWER.match(finding.seen)
+    taken = answer is not None and answer["status"].startswith("2")
     # A right answer's body says nothing of what it should not have been.
     seen = finding.seen.partition(" {")[0] if taken else finding.seen
-    words = f"{finding.operation or 'the service'} {'was answered' if status else 'showed:'}"
+    named = finding.seen.partition(" ")[0] in load_description().operations
+    words = (
+        "" if named else f"{finding.operation or 'the service'} {'was answered' if answer else 'showed:'} "
+    )
     at_fault = " and ".join(map(fault_in_words, faults))
     where = f", {'though' if taken else 'where'} {at_fault}" if at_fault else ""
-    line = f"But {words} {plain_line(seen, _SEEN)}{where}; expected: {finding.expected}"
+    line = f"But {words}{plain_line(seen, _SEEN)}{where}; expected: {finding.expected}"
     return f"{plain_line(line, _LONGEST).rstrip('.')}."
 
 
@@ -362,7 +368,7 @@ def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterator[str]:
             yield f'"{fault.field}"'
     if REDACTED in finding.seen or "secret" in finding.seen:
         yield REDACTED
-    words = finding.expected if _STATUS.match(finding.seen) else f"{finding.seen} {finding.expected}"
+    words = finding.expected if _ANSWER.match(finding.seen) else f"{finding.seen} {finding.expected}"
     yield from (f'"{name}"' for name in re.findall(r"\bdocument\.([\w-]+)", words))
     yield from (word for word in _WORD.findall(words) if _IDENTIFYING.search(word))
 
@@ -435,7 +441,7 @@ def _explains(above: _Shown, shown: _Shown) -> bool:
         return above.undone and _meets(shown, above)
     # A should that is about one value is contradicted by a value that should not be there at all.
     same_field = bool(above.fields & shown.fields) and above.answered == shown.answered == 2
-    quoted = other.seen.startswith(f"{one.seen} ") and not _STATUS.match(one.seen)
+    quoted = other.seen.startswith(f"{one.seen} ") and not _ANSWER.match(one.seen)
     softer = other.standing is not Standing.FAIL and (same_field or quoted)
     return softer or _same_words(one, other)
 

@@ -127,6 +127,7 @@ class _Script:
             yield f'[ -n "$BASE" ] || {serve}'
         if "${RUN" in body:
             yield f"RUN=$(LC_ALL=C tr -dc a-z0-9 < /dev/urandom | head -c {TOKEN_LENGTH})"
+        if "${RUN_IN" in body:
             yield 'RUN_IN_CAPITALS=$(printf %s "$RUN" | tr a-z A-Z)'
         for role in ACCOUNT_ROLES:
             yield from _account(role, body, embedded=embedded)
@@ -224,8 +225,12 @@ class _Script:
         """What is written into the script after a request was sent."""
         later = self._sent[number + 1 :]
         requests = [text for each in later for text in (each.url, each.request_body.text)]
-        judged = [each for each in self._sent[number:] if any(each is one for one in self._judged)]
-        return requests + [each.response.text for each in judged if each.response]
+        compared = [
+            each
+            for each in self._judged
+            if each not in self._sent[:number] and each.operation not in operations_with(answers="list")
+        ]
+        return requests + [each.response.text for each in compared if each.response]
 
     def _removals(self) -> Iterator[str]:
         """Requests that delete the drafts that others leave, so that the script leaves nothing."""
