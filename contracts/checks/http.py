@@ -12,6 +12,7 @@ from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.foreign_answers import GATEWAY_STATUSES
 from contracts.exchanges.readers import Ambiguous
+from contracts.exchanges.redaction import is_ordinary
 from contracts.exchanges.request_facts import all_faults
 from contracts.interface.description import operations_with
 
@@ -107,13 +108,14 @@ def _stands_in(secret: str, text: str) -> bool:
 
 
 def secret_sent(exchange: Exchange) -> str | None:
-    """The password or the token that a request carried; None when it carried none worth the name."""
+    """The password or the token that a request carried; None for none that an answer would hold by an echo alone."""
     if exchange.operation == "createToken":
         record = exchange.request_body.json
         secret = record.get("password") if isinstance(record, dict) else None
     else:
         secret = exchange.request_headers.get("Authorization", "").partition(" ")[2]
-    return secret if isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET else None
+    telling = isinstance(secret, str) and len(secret) >= _SHORTEST_SECRET and not is_ordinary(secret)
+    return secret if telling else None
 
 
 ACCEPTANCE: Final = Check(

@@ -1,8 +1,9 @@
 """Redaction: passwords and tokens are taken out of an exchange before it is written down.
 
 What stands in the place of a secret (a header for credentials, a member named password) is blanked whatever it holds;
-everywhere else the known secrets are looked for, in the forms that `_forms` lists. The secrets of other programs'
-traffic are learned from where they stand as exchanges pass (`TrafficRedactor`).
+everywhere else the known secrets are looked for, in the forms that `_forms` lists. One that is an ordinary word, such
+as `draft`, is looked for in the places of secrets alone: elsewhere it is no secret, and addresses hold it. The secrets
+of other programs' traffic are learned from where they stand as exchanges pass (`TrafficRedactor`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import chain, islice
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
@@ -23,6 +25,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, Response, read_timestamp
+from contracts.interface.description import load_description
 
 REDACTED = "[redacted]"
 #: Headers whose value is a credential whatever it holds.
@@ -48,6 +51,36 @@ _HALVED_FROM = 24
 #: A longer secret is looked for in parts of so many characters; what lies behind so many tells nothing any more.
 _LONGEST: Final = 4096
 _MOST: Final = 4 * KEPT_BODY
+
+
+#: A shorter secret, and so short a number, stands in any text by chance.
+_SHORTEST: Final = 4
+_SHORTEST_NUMBER: Final = 8
+#: No word of the interface is longer.
+_LONGEST_WORD: Final = 64
+
+
+def is_ordinary(secret: str) -> bool:
+    """Whether a secret is an ordinary word: one that the interface writes itself, or one that is very short."""
+    number = secret.isdigit() and len(secret) < _SHORTEST_NUMBER
+    return number or len(secret) < _SHORTEST or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
+
+
+@cache
+def _words() -> str:
+    """All that the description of the interface says, but for its examples, in small letters."""
+    return "\n".join(_texts_in(load_description().bundle)).lower()
+
+
+def _texts_in(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for name, member in node.items():
+            if name not in ("example", "examples"):
+                yield from (name, *_texts_in(member))
+    elif isinstance(node, list):
+        yield from chain.from_iterable(map(_texts_in, node))
+    else:
+        yield str(node)
 
 
 def _bytes(text: str) -> bytes:
@@ -92,6 +125,9 @@ class _Words:
         #: only, however many come one by one.
         self._built: list[tuple[list[bytes], BytesAhoCorasick]] = []
 
+    def __bool__(self) -> bool:
+        return bool(self._words)
+
     def add(self, words: Iterable[bytes]) -> None:
         """Look for more words, in small letters."""
         fresh = {word for word in words if word} - self._words
@@ -108,13 +144,18 @@ class _Words:
             self._built.append((self._fresh, automaton))
             self._fresh = []
         found = (each.find_matches_as_indexes(lowered, overlapping=True) for _, each in self._built)
-        places: list[tuple[int, int]] = []
-        for _, start, end in sorted(chain.from_iterable(found), key=lambda match: match[1]):
-            if places and start < places[-1][1]:
-                places[-1] = places[-1][0], max(end, places[-1][1])
-            else:
-                places.append((start, end))
-        return places
+        return _joined((start, end) for _, start, end in chain.from_iterable(found))
+
+
+def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places in their order, those that overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
 
 
 class Redactor:
@@ -125,6 +166,8 @@ class Redactor:
         self._secrets: set[str] = set()
         self._passwords = passwords or {}
         self._words = _Words()
+        #: Those that are ordinary words.
+        self._ordinary = _Words()
         #: Forms as they are written, and with their letter case turned round.
         self._written: set[bytes] = set()
         #: The forms of which a cut may leave the beginning, sorted.
@@ -138,19 +181,20 @@ class Redactor:
         if not secret or secret in self._secrets:
             return
         self._secrets.add(secret)
+        ordinary = is_ordinary(secret)
         for at in range(0, min(len(secret), _MOST), _LONGEST):
-            self._look_for(secret[at : at + _LONGEST])
+            self._look_for(secret[at : at + _LONGEST], ordinary=ordinary)
 
-    def _look_for(self, part: str) -> None:
+    def _look_for(self, part: str, *, ordinary: bool) -> None:
         forms = set(_forms(part))
-        for form in forms:
+        for form in () if ordinary else forms:
             insort(self._sorted_forms, form)
         if len(part) >= _SHORTEST_CODED:
             forms.update(_in_base64(_bytes(part)))
         written = {_bytes(form) for form in forms}
         self._written |= written
         self._longest = max(self._longest, *map(len, written))
-        self._words.add(form.lower() for form in written)
+        (self._ordinary if ordinary else self._words).add(form.lower() for form in written)
 
     def knows(self, secret: str) -> bool:
         """Whether a text is one of the run's secrets."""
@@ -181,23 +225,37 @@ class Redactor:
 
     def stands_in(self, content: bytes) -> bool:
         """Whether a secret stands in some text."""
-        return bool(self._secrets) and bool(self._words.places(content.lower()))
+        return bool(self._places(content.lower()))
 
-    def text(self, text: str) -> str:
+    def _places(self, lowered: bytes, *, all_secret: bool = False) -> list[tuple[int, int]]:
+        """Where secrets stand in a text in small letters; ordinary words only in the places of secrets."""
+        places = self._words.places(lowered) if self._secrets else []
+        if not self._ordinary:
+            return places
+        named = [each.span(each.lastgroup or 0) for each in _NAMED.finditer(lowered)]
+        for start, end in [(0, len(lowered))] if all_secret else named:
+            places += [(start + at, start + to) for at, to in self._ordinary.places(lowered[start:end])]
+        return _joined(places)
+
+    def text(self, text: str, *, all_secret: bool = False) -> str:
         """The text with every known secret replaced, also one that the end of a quotation cuts in two."""
         if not self._secrets:
             return text
         raw = _bytes(text)
-        blanked = self.content(raw)
+        blanked = self.content(raw, all_secret=all_secret)
         text = text if blanked is raw else _text(blanked)
         if _CUT not in text:
             return text
         *pieces, last = text.split(_CUT)
         return _CUT.join([*map(self._without_beginning, pieces), last])
 
-    def content(self, content: bytes) -> bytes:
-        """Bytes with every known secret replaced, in whatever letter case it stands there."""
-        places = self._words.places(content.lower()) if self._secrets else []
+    def content(self, content: bytes, *, all_secret: bool = False) -> bytes:
+        """Bytes with every known secret replaced, in whatever letter case it stands there.
+
+        Args:
+            all_secret: The whole is the place of a secret, where also one that is an ordinary word is replaced.
+        """
+        places = self._places(content.lower(), all_secret=all_secret)
         if not places:
             return content
         kept, at = [], 0
@@ -208,12 +266,12 @@ class Redactor:
             at = end
         return b"".join([*kept, content[at:]])
 
-    def body(self, content: bytes, most: int) -> bytes:
+    def body(self, content: bytes, most: int, *, all_secret: bool = False) -> bytes:
         """The first `most` bytes of a body, or somewhat less; a secret astride the end leaves no half of it."""
         longest = self._longest
         if len(content) <= most + longest:
-            return self.content(content)[:most]
-        window = self.content(content[: most + longest])
+            return self.content(content, all_secret=all_secret)[:most]
+        window = self.content(content[: most + longest], all_secret=all_secret)
         # What the window's own end may have cut in two goes, however much shorter the rest has become.
         return window[: max(0, len(window) - longest)][:most]
 
@@ -256,11 +314,12 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     """An exchange as it may be written down: no known secret, and of long bodies the beginning only."""
     exchange = redactor.withheld(exchange)
     # One look at all of it together: most exchanges hold nothing but the credentials in their place.
-    redactor_of_texts = redactor if redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
+    signs_in = _signs_in(exchange)
+    redactor_of_texts = redactor if signs_in or redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
     text, response, sent = redactor_of_texts.text, exchange.response, exchange.request_body
-    sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts)
+    sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts, all_secret=signs_in)
     headers = redactor_of_texts.headers(exchange.request_headers)
-    if _signs_in(exchange) and sent.content != exchange.request_body.content:
+    if signs_in and sent.content != exchange.request_body.content:
         # Beside a body without its password the length of the body tells that of the password.
         headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "content-length")
         if sent.decoded is not None:
@@ -301,9 +360,9 @@ def _all_of(exchange: Exchange) -> bytes:
     return b"\n".join([_bytes("\n".join(texts)), *(body.content[: 2 * KEPT_BODY] for body in bodies)])
 
 
-def _without(body: Body, redactor: Redactor) -> Body:
+def _without(body: Body, redactor: Redactor, *, all_secret: bool = False) -> Body:
     """A body without secrets, cut to what is kept."""
-    kept = redactor.body(body.content, KEPT_BODY)
+    kept = redactor.body(body.content, KEPT_BODY, all_secret=all_secret)
     digest = body.digest
     # The digest of a short body with a password in it would let the password be guessed at leisure.
     if kept != body.content[:KEPT_BODY]:
@@ -331,7 +390,7 @@ def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
         return f"{scheme}{space}{TOKEN}[:{len(rest)}]"
     if redactor.knows(rest.swapcase()):
         return f"{scheme}{space}{TOKEN}{SWAPPED}"
-    shown = redactor.text(value)
+    shown = redactor.text(value, all_secret=True)
     if REDACTED not in shown:
         return shown
     # A header whose secret was all it held is a token in another form.
@@ -360,8 +419,6 @@ def _signs_in(exchange: Exchange) -> bool:
 
 
 _SIGN_IN: Final = "/authentication/token"
-#: A shorter word is no secret that could be looked for: it would be blanked out of every other text.
-_SHORTEST: Final = 4
 #: What a program sends that has none.
 _NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[object object]"})
 #: One of these stands in each name of a secret, and of a header that is a key.
@@ -375,6 +432,11 @@ _MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re
 #: A letter that is escaped, or another escape: what follows an escaped backslash is no escape.
 _ESCAPE: Final = re.compile(r"\\(?:u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])|.)", re.IGNORECASE)
 _PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
+#: The value of such a member or parameter, in small letters; in a list, too, and in JSON that is a text of JSON.
+_NAMED: Final = re.compile(
+    rf'\\?"(?:{_NAMES.lower()})\\?"\s*:\s*(?:\[\s*)?\\?"(?P<member>(?:[^"\\]|\\.)*)'
+    rf"|(?:^|[?&;])(?:{_NAMES.lower()}|token)=(?P<parameter>[^&;#\s]*)".encode()
+)
 _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", "x-csrf-token"})
 
 
@@ -403,16 +465,17 @@ class TrafficRedactor(Redactor):
         """Whether a secret stands in some text, or the name of a member, parameter or header that tells one."""
         return _names_a_secret(content.decode("latin-1")) or super().stands_in(content)
 
-    def content(self, content: bytes) -> bytes:
+    def content(self, content: bytes, *, all_secret: bool = False) -> bytes:
         """Bytes without secrets, those included that stand under a name that says so."""
         if _names_a_secret(text := content.decode("latin-1")):
             text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
             content = text.encode("latin-1")
-        return super().content(content)
+        return super().content(content, all_secret=all_secret)
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, *, all_secret: bool = False) -> str:
         """The same for a text."""
-        return super().text(text) if self._secrets else _text(self.content(_bytes(text)))
+        blanked = super().text(text, all_secret=all_secret)
+        return blanked if self._secrets else _text(self.content(_bytes(text)))
 
     def header(self, name: str, value: str) -> str:
         """The value of a header without secrets; that of a key is blanked."""

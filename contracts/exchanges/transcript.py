@@ -178,11 +178,19 @@ def octal(content: bytes) -> str:
     return "'" + "".join(f"\\{byte:03o}" for byte in content) + "'"
 
 
+#: What a shell does not take as it stands between double quotes; a line that is pasted may be interactive.
+_SPECIAL: Final = re.compile(r'["\\$`!]')
+
+
 def shell_word(text: str, slots: Sequence[Slot] = ()) -> str:
     """A text as one word of a shell, in which each value that a slot finds is a variable."""
     pieces: list[tuple[str, bool]] = [(text, False)]
     for pattern, variable in slots:
         pieces = [part for piece in pieces for part in _filled(*piece, pattern, variable)]
+    if any(made for _, made in pieces) and not any(
+        _SPECIAL.search(piece) for piece, made in pieces if not made
+    ):
+        return f'"{"".join(piece for piece, _ in pieces)}"'
     words = (f'"{piece}"' if made else shlex.quote(piece) for piece, made in pieces if piece)
     return "".join(words) or "''"
 

@@ -11,6 +11,7 @@ import pytest
 from contracts.evidence.findings import ConsumerScope
 from contracts.evidence.record import ExitCode, Verdict
 from contracts.evidence.verdicts import RunVerdict
+from contracts.exchanges.redaction import is_ordinary
 from contracts.interface.operations import in_realms
 from contracts.plugin.case import is_case
 from contracts.plugin.collection import forecast
@@ -21,6 +22,7 @@ from contracts.plugin.run import RUN, Run, write_lines
 from contracts.reports.build_server import annotate
 from contracts.reports.cards import lines_of
 from contracts.safe_text import cut, many, one_line, plain_line
+from contracts.settings.target import Target
 
 #: How the last line begins, with the verdict.
 LAST_WORD = pytest.StashKey[str]()
@@ -40,7 +42,7 @@ _LONGEST: Final = 300
 _AT_MOST: Final = 20
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_report_header(config: pytest.Config) -> list[str] | None:
     """Target, profile and seed, so that any output can be reproduced."""
     if RUN not in config.stash and not config.getoption("--plan"):
         return None
@@ -50,7 +52,18 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     parts = [f"contract: {name}, profile {selection.profile}, seed {selection.seed}"]
     parts += [f"consumer {terms.consumer.file}"] if terms.consumer else []
     deviations = f"{many(len(terms.deviations), 'deviation')} in {terms.deviations_file}"
-    return ", ".join([*parts, *([deviations] if terms.deviations_file else [])])
+    first = ", ".join([*parts, *([deviations] if terms.deviations_file else [])])
+    return [first, *_ordinary_passwords(target)]
+
+
+def _ordinary_passwords(target: Target | None) -> Iterator[str]:
+    """A warning of passwords that no report can hide wherever they stand."""
+    accounts = target.accounts.items() if target else ()
+    if roles := [role for role, account in accounts if is_ordinary(account.password.reveal())]:
+        yield (
+            f"warning: the password of {', '.join(roles)} is an ordinary word; it is blanked out of sign-ins alone, "
+            "since addresses and texts hold that word anyway: choose another one"
+        )
 
 
 def pytest_report_teststatus(

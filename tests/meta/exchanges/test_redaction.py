@@ -14,6 +14,7 @@ from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers, e
 from contracts.exchanges.redaction import (
     KEPT_BODY,
     NOT_UNDERSTOOD,
+    REDACTED,
     Redactor,
     TrafficRedactor,
     authorization_template,
@@ -224,3 +225,35 @@ def test_a_token_outside_ascii_is_known_as_it_goes_over_the_wire() -> None:
     token = "\u00e9" + "a" * 5000
     sent = Headers({"authorization": f"Bearer {token}".encode().decode("latin-1")})
     assert authorization_template(sent, Redactor([token])) == "Bearer $TOKEN"
+
+
+@pytest.mark.parametrize("word", ["draft", "contact", "abs-dev", "true", "2013", "raf", "Document"])
+def test_an_ordinary_word_is_blanked_where_it_is_a_secret_and_nowhere_else(word: str) -> None:
+    redactor = Redactor([], {"author": word, "other": TOKEN})
+    url = f"https://registry.test/api/v2013/documents/rc-abcdefghi/versions/draft?schema=contact&x={word}"
+    body = f'{{"{word}": "{word}", "password": "{word}x", "email": "{TOKEN}"}}'.encode()
+    told = messages.response(200, body, {"x-echo": word})
+    header = {"Authorization": f"Bearer {word}"}
+    saved = redacted(messages.exchange(told, request_headers=header, request_body=body, url=url), redactor)
+    held = f'{{"{word}": "{word}", "password": "[redacted]x", "email": "[redacted]"}}'
+    assert saved.response is not None
+    assert (saved.url, saved.request_body.text, saved.response.body.text) == (url, held, held)
+    assert saved.response.headers["x-echo"] == word
+    assert (saved.request_headers["Authorization"], saved.authorization) == (
+        "Bearer [redacted]",
+        "Bearer $TOKEN",
+    )
+    assert redactor.text(f"answered 200, {word}…") == f"answered 200, {word}…"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{{"email": "a@b.test", "password": ["{0}"]}}', "password={0}", '{{"password": "{0}', "<p>{0}</p>"],
+)
+def test_a_sign_in_holds_no_password_that_is_an_ordinary_word(body: str) -> None:
+    asked = messages.exchange(
+        None, "createToken", {}, body.format("draft").encode(), url=SIGN_IN, method="POST"
+    )
+    kept = redacted(asked, Redactor([], {"author": "draft"}))
+    assert "draft" not in kept.request_body.text
+    assert REDACTED in kept.request_body.text

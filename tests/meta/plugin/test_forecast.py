@@ -76,3 +76,12 @@ def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any)
     ]
     assert foretold is not None
     assert len(untested) == int(foretold[1]) > 10
+
+
+def test_a_password_that_is_an_ordinary_word_is_warned_of(program: Program) -> None:
+    words = ("run", "--plan", "--realm=abs-dev", "-k=draft", "--base-url=http://127.0.0.1:9")
+    for password, times in (("draft", 1), ("hunter2-correct-horse", 0)):
+        program.environment.update(REGISTRY_EMAIL="a@b.test", REGISTRY_PASSWORD=password)
+        planned = program(*words)
+        assert planned.code == 0, planned
+        assert planned.out.count("the password of author is an ordinary word") == times
