@@ -156,18 +156,19 @@ BELOW_500: Final = Check(
     applies=_of_its_own_making,
     any_status=True,
 )
+NO_SECRET: Final = Check(
+    "no-secret",
+    "no password and no token in the answer",
+    _echo,
+    clauses=("no-secret-echoed",),
+    universal=True,
+    applies=_secret_of_the_request,
+    any_status=True,
+)
 #: Checks of every exchange of every case; a case does not fail by them.
 UNIVERSAL: Final = (
     BELOW_500,
-    Check(
-        "no-secret",
-        "no password and no token in the answer",
-        _echo,
-        clauses=("no-secret-echoed",),
-        universal=True,
-        applies=_secret_of_the_request,
-        any_status=True,
-    ),
+    NO_SECRET,
     Check(
         "json-labelled",
         "a JSON body labelled as JSON",

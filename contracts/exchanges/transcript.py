@@ -136,7 +136,7 @@ def curl(exchange: Exchange) -> str:
 def request_words(exchange: Exchange, slots: Sequence[Slot] = ()) -> list[str]:
     """The words that curl takes for a request, but for its body; values that the slots find become variables."""
     in_texts = (*slots, secret_slot(TOKEN_VARIABLE, exchange.role))
-    words = [*_AS_IT_STANDS, *(["-I"] if exchange.method == "HEAD" else ["-X", exchange.method])]
+    words = [*(["-I"] if exchange.method == "HEAD" else ["-X", exchange.method]), *_AS_IT_STANDS]
     words.append(shell_word(exchange.url, in_texts))
     sent = exchange.request_headers
     for name, value in sent.pairs:
@@ -240,7 +240,9 @@ def secret_slot(kind: str, role: str | None, pattern: re.Pattern[str] = _IN_TEXT
         through += r""" | sed 's/["\\]/\\&/g'""" * (kind == PASSWORD_VARIABLE)
         if through:
             return f'$(printf %s "${name}"{through})'
-        return f"${{{name}:0:{found['length']}}}" if found["length"] else f"${{{name}}}"
+        if found["length"]:
+            return f"${{{name}:0:{found['length']}}}"
+        return f"${name}" if found.end() == len(found.string) else f"${{{name}}}"
 
     return pattern, variable
 

@@ -48,6 +48,8 @@ _LINE: Final = 400
 _BY_STATUS: Final = frozenset(
     check.id for check in (http.ACCEPTANCE, http.REFUSED, http.BELOW_500, documents.GONE, sign_in.NO_TOKEN)
 )
+#: Checks that an errors array would keep.
+_BY_ERRORS: Final = frozenset({http.TURNED_DOWN.id, documents.ERRORS_ARRAY.id})
 _SIGN_IN: Final = "createToken"
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NAME: Final = re.compile(r"[\w.-]{3,}", re.ASCII)
@@ -83,7 +85,8 @@ class _Script:
     ) -> None:
         self._run, self._cause, self._finding = run, cause, cause.lead
         self._sent, self._shown = [*before, *shown], shown
-        self._judged = list(shown[-1:] if self._by_status else shown)
+        self._deciding = self._decides(shown[-1])
+        self._judged = list(shown[-1:] if self._deciding else shown)
         #: What stands in texts for the values of the run that are others now.
         self._slots: list[Slot] = []
         if run.base_url:
@@ -95,12 +98,20 @@ class _Script:
             ):
                 self._slots.append((re.compile(f"(?<={prefix}){token}"), variable))
 
-    @property
-    def _by_status(self) -> bool:
-        """Whether the finding is about the hundreds of the last status alone."""
-        answer = self._shown[-1].response
-        refused = self._finding.check == http.TAKEN.id and answer is not None and not answer.success
-        return refused or (self._finding.check in _BY_STATUS and answer is not None)
+    def _decides(self, last: Exchange) -> tuple[str, ...]:
+        """The comparison of the last answer where a part of it decides; empty where all of all answers do."""
+        check, answer = self._finding.check, last.response
+        if answer is None:
+            return ()
+        alike = f"is '{answer.status // 100}?? *'"
+        if check in _BY_STATUS or (check == http.TAKEN.id and answer.refusal):
+            return (alike,)
+        if check in _BY_ERRORS and '"errors"' not in answer.text.lower():
+            return (alike, "lacks_errors")
+        if check == http.NO_SECRET.id:
+            kind = PASSWORD_VARIABLE if last.operation == _SIGN_IN else TOKEN_VARIABLE
+            return (f'echoes "${variable_of(kind, last.role)}"',)
+        return ()
 
     def text(self) -> str:
         """The whole script."""
@@ -155,13 +166,13 @@ class _Script:
         if response is None:
             yield "is none"
             return
-        if self._by_status:
-            yield f"is '{response.status // 100}?? *'"
+        if self._deciding:
+            yield from self._deciding
             return
         kind = response.headers.first("content-type") or ""
         pattern = _IN_PATTERNS.sub(r"\\\g<0>", f"{response.status} {kind}")
         yield f"is {shlex.quote(pattern)}"
-        if exchange.method == "HEAD":
+        if exchange.method == "HEAD" or _gives_token(exchange):
             return
         if exchange.operation in operations_with(answers="list") and response.success:
             yield from self._items(exchange, response)
@@ -266,11 +277,9 @@ class _Script:
             return "a body that was sent was not kept whole"
         if self._finding.check == http.NO_CONTENT.id:
             return "curl does not read what follows the answer to HEAD"
-        if self._by_status:
+        if self._deciding:
             return ""
-        if any(
-            each.operation == _SIGN_IN and each.response and each.response.success for each in self._judged
-        ):
+        if _gives_token(self._judged[-1]):
             return "a token and its expiration are others each time"
         return "" if all(each.body.whole for each in answers) else "an answer was not kept whole"
 
@@ -282,6 +291,10 @@ def _functions() -> str:
 
 def _name(exchange: Exchange) -> str:
     return exchange.operation or exchange.method
+
+
+def _gives_token(exchange: Exchange) -> bool:
+    return exchange.operation == _SIGN_IN and exchange.response is not None and exchange.response.success
 
 
 def _account(role: str, body: str, *, embedded: bool) -> Iterator[str]:
@@ -296,6 +309,7 @@ def _account(role: str, body: str, *, embedded: bool) -> Iterator[str]:
         email, secret = f"{role}@sandbox.test", f"sandbox-{role}"
     if shows_password:
         yield f"{password}={secret}"
+        yield f'hide "${password}"'
     if signs_in:
         yield f"sign_in {role} {email} {secret}"
         yield f"{token}=$token"

@@ -1,4 +1,4 @@
-sandbox="" token="" unanswered="" came=""
+sandbox="" token="" unanswered="" came="" secrets=()
 folder=$(mktemp -d) || exit 3
 again=yes
 
@@ -14,8 +14,13 @@ stop() { # exit code, why
 }
 
 request() { # curl's words: keeps the answer's status and kind, and its body in a file
+    : > "$folder/head"
     : > "$folder/body"
-    answer=$(curl -sS --max-time 60 -o "$folder/body" -w '%{http_code} %{content_type}' "$@") || answer=none
+    answer=$(curl -sS --max-time 60 -D "$folder/head" -o "$folder/body" -w '%{http_code} %{content_type}' "$@") || answer=none
+}
+
+hide() { # a secret that is not to be printed
+    secrets[${#secrets[@]}]=$1
 }
 
 send() { # what it is, curl's words
@@ -23,7 +28,9 @@ send() { # what it is, curl's words
     shift
     request "$@"
     [ "$answer" != none ] || [ -n "$unanswered" ] || stop 3 "$what: no answer"
-    now=$(printf '%s was answered %s' "$what" "$answer" && printf ' ' && head -c 500 "$folder/body" | tr -d '\000-\037\177')
+    now=$(head -c 4000 "$folder/body" | tr -d '\000-\037\177' | sed 's/\("authenticationToken" *: *"\)[^"]*/\1[secret]/')
+    for secret in "${secrets[@]}"; do now=${now//"$secret"/[secret]}; done
+    now="$what was answered $answer ${now:0:500}"
     printf '%s\n' "$now"
 }
 
@@ -49,6 +56,7 @@ sign_in() { # account, e-mail, password: keeps the token
     [ "$answer" != none ] || stop 3 "sign-in as $1: no answer"
     token=$(sed -n 's/.*"authenticationToken" *: *"\([^"]*\)".*/\1/p' "$folder/body")
     [ -n "$token" ] || stop 2 "sign-in as $1 failed: answered $answer"
+    hide "$token"
 }
 
 member() { # name, place: that member of the last answer, counted from 1
@@ -71,6 +79,15 @@ holds() { # the body in the run
 bytes() { # the body in the run, as printf makes it
     # shellcheck disable=SC2059
     printf "$1" | cmp -s - "$folder/body" || again=no
+}
+
+lacks_errors() {
+    ! grep -qi '"errors"' "$folder/body" || again=no
+}
+
+echoes() { # a secret that the answer in the run held
+    came=$now
+    cat "$folder/head" "$folder/body" | grep -qF -e "$1" || again=no
 }
 
 names() { # those that are looked for, and those that the answer in the run had of them

@@ -111,7 +111,7 @@ def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     assert '"authenticationToken": "[redacted]"' in signed_in.out
     listed = command("call", "listDrafts", "--target", faithful)
     assert "Authorization: Bearer [redacted]" in listed.out
-    assert "Authorization: Bearer ${TOKEN}" in listed.out
+    assert "Authorization: Bearer $TOKEN" in listed.out
 
 
 @pytest.mark.parametrize(

@@ -134,8 +134,12 @@ CUT = sent("8", "getDraft", "GET", f"{BASE}/versions/draft", "author", b"", b"x"
         (GOT, {}, {"CONTENT": MOMENT.decode(), "STATUS": "201"}, 1),
         (REFUSED, {"check": "accepted"}, {"STATUS": "403"}, 0),
         (REFUSED, {"check": "accepted"}, {}, 1),
+        (GOT, {"check": "turned-down"}, {"CONTENT": '{"n":2}'}, 0),
+        (GOT, {"check": "turned-down"}, {"CONTENT": '{"errors":[]}'}, 1),
         (HELD, {"seen": "rc-0000document: 200 ["}, {"LIST": '[{"a":"rc-0000document"},{}]'}, 0),
         (HELD, {"seen": "rc-0000document: 200 ["}, {"LIST": "[]"}, 1),
+        (GOT, {"check": "no-secret"}, {"CONTENT": '{"t":"now"}'}, 0),
+        (GOT, {"check": "no-secret"}, {}, 1),
         (GOT, {}, {"SIGNED_IN": ""}, 2),
         (GOT, {}, {"DOWN": "yes"}, 3),
         (replace(GOT, response=None), {}, {"DOWN": "yes"}, 0),
@@ -149,6 +153,7 @@ def test_a_script_says_whether_the_finding_shows_again(
     ended = carried_out(script_of(shown, **told), tmp_path, **NOW | now)
     assert ended.returncode == code, ended
     assert not list(tmp_path.glob("tmp.*"))
+    assert '"now"' not in ended.stdout
     assert ("expected: " in ended.stdout) is (code not in (2, 3))
     assert len(ended.stderr.splitlines()) == (code > 0)
 
