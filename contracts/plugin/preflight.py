@@ -35,7 +35,7 @@ from contracts.session.actor import Actor
 from contracts.session.authentication import NO_TOKEN, SIGN_IN
 from contracts.session.session import Session, wait_for_start
 from contracts.session.tokens import Token
-from contracts.session.way import wants_client_certificate
+from contracts.session.transport import wants_client_certificate
 from contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,

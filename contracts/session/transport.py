@@ -383,3 +383,25 @@ def _connection_words(error: Exception) -> str:
         "Broken pipe": "the connection was closed while the request was sent",
     }
     return next((phrase for word, phrase in words.items() if word in text), "the connection failed")
+
+
+#: How a service ends a handshake in which it was shown no certificate, by the version of TLS.
+_NONE_SHOWN: Final = ("ALERT_CERTIFICATE_REQUIRED", "ALERT_HANDSHAKE_FAILURE")
+
+
+def wants_client_certificate(target: Target) -> bool:
+    """Whether a service refuses a handshake for want of a client certificate; nothing is sent in it."""
+    way, parts = way_to(target.base_url, target.tls), urlsplit(target.base_url)
+    if way.cert or way.proxy(target.base_url) or parts.scheme != "https":
+        return False
+    place = (parts.hostname or "", parts.port or _PORTS["https"])
+    try:
+        with (
+            socket.create_connection(place, LONGEST_CONNECT_SECONDS) as wire,
+            way.tls().wrap_socket(wire, server_hostname=parts.hostname) as secured,
+        ):
+            # By TLS 1.3 the refusal comes behind the handshake; whoever writes meanwhile may not come to read it.
+            secured.recv(1)
+    except OSError as error:
+        return any(alert in str(error) for alert in _NONE_SHOWN)
+    return False

@@ -7,7 +7,6 @@ name counts before them. Credentials of `~/.netrc` are never used.
 from __future__ import annotations
 
 import os
-import socket
 import ssl
 from collections.abc import Mapping
 from contextlib import suppress
@@ -123,29 +122,6 @@ def _unshown(tls: TlsSettings, error: OSError) -> str:
     return (
         f"{name} in [tls] names '{key}', which holds no key in PEM form; client_key names a file of its own"
     )
-
-
-#: How a service ends a handshake in which it was shown no certificate, by the version of TLS.
-_NONE_SHOWN: Final = ("ALERT_CERTIFICATE_REQUIRED", "ALERT_HANDSHAKE_FAILURE")
-_LONGEST_HANDSHAKE_SECONDS: Final = 5.0
-
-
-def wants_client_certificate(target: Target) -> bool:
-    """Whether a service refuses a handshake for want of a client certificate; nothing is sent in it."""
-    way, parts = way_to(target.base_url, target.tls), urlsplit(target.base_url)
-    if way.cert or way.proxy(target.base_url) or parts.scheme != "https":
-        return False
-    place = (parts.hostname or "", parts.port or 443)
-    try:
-        with (
-            socket.create_connection(place, _LONGEST_HANDSHAKE_SECONDS) as wire,
-            way.tls().wrap_socket(wire, server_hostname=parts.hostname) as secured,
-        ):
-            # By TLS 1.3 the refusal comes behind the handshake; whoever writes meanwhile may not come to read it.
-            secured.recv(1)
-    except OSError as error:
-        return any(alert in str(error) for alert in _NONE_SHOWN)
-    return False
 
 
 def _unusable(proxy: str) -> str:
