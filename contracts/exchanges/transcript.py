@@ -136,7 +136,7 @@ def curl(exchange: Exchange) -> str:
 def request_words(exchange: Exchange, slots: Sequence[Slot] = ()) -> list[str]:
     """The words that curl takes for a request, but for its body; values that the slots find become variables."""
     in_texts = (*slots, secret_slot(TOKEN_VARIABLE, exchange.role))
-    words = [*(["-I"] if exchange.method == "HEAD" else ["-X", exchange.method]), *_AS_IT_STANDS]
+    words = [*(["-I"] if exchange.method == "HEAD" else ["-X", shlex.quote(exchange.method)]), *_AS_IT_STANDS]
     words.append(shell_word(exchange.url, in_texts))
     sent = exchange.request_headers
     for name, value in sent.pairs:

@@ -54,6 +54,9 @@ _SIGN_IN: Final = "createToken"
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NAME: Final = re.compile(r"[\w.-]{3,}", re.ASCII)
 _IDENTIFYING: Final = re.compile(r"[0-9]|\w[-.]\w")
+#: A number; a member that a variable of a shell can be named after.
+_NUMBER: Final = re.compile(r"[0-9]+")
+_MEMBER: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _PARTS_OF_PATHS: Final = frozenset({"versions", "draft", "attachments", "persist-temporary"})
 #: What case reads as a pattern.
 _IN_PATTERNS: Final = re.compile(r"[*?\[\]\\]")
@@ -96,7 +99,7 @@ class _Script:
                 (SUITE_PREFIX, run.token, "${RUN}"),
                 (SUITE_PREFIX.upper(), run.token.upper(), "${RUN_IN_CAPITALS}"),
             ):
-                self._slots.append((re.compile(f"(?<={prefix}){token}"), variable))
+                self._slots.append((re.compile(f"(?<={prefix}){re.escape(token)}"), variable))
 
     def _decides(self, last: Exchange) -> tuple[str, ...]:
         """The comparison of the last answer where a part of it decides; empty where all of all answers do."""
@@ -124,9 +127,8 @@ class _Script:
         cause, run = self._cause, self._run
         embedded = run.target_in_words == EMBEDDED_IN_WORDS
         where = f"{run.target_in_words}, which it starts" * embedded or run.base_url
-        told = {"place": cause.place, "should": cause.should, "where": where}
-        told = {name: plain_line(text, _LINE) for name, text in told.items()}
-        yield _USAGE.format(clause=cause.clause, id=cause.id, **told)
+        told = {"clause": cause.clause, "place": cause.place, "should": cause.should, "where": where}
+        yield _USAGE.format(id=cause.id, **{name: plain_line(text, _LINE) for name, text in told.items()})
         yield f"EXPECTED={shell_word(plain_line(self._finding.expected, _LINE))}"
         yield f"SEEN={shell_word(plain_line(self._finding.seen, _LINE))}"
         yield f"BASE=${{1-{'' if embedded else shlex.quote(run.base_url)}}}\n"
@@ -137,7 +139,7 @@ class _Script:
             serve = shlex.join(["serve", "--size-limit", str(limit), *arguments])
             yield f'[ -n "$BASE" ] || {serve}'
         if "${RUN" in body:
-            yield f"RUN=$(LC_ALL=C tr -dc a-z0-9 < /dev/urandom | head -c {TOKEN_LENGTH})"
+            yield f"RUN=$(tr -dc a-z0-9 < /dev/urandom | head -c {TOKEN_LENGTH})"
         if "${RUN_IN" in body:
             yield 'RUN_IN_CAPITALS=$(printf %s "$RUN" | tr a-z A-Z)'
         for role in ACCOUNT_ROLES:
@@ -146,12 +148,13 @@ class _Script:
     def _step(self, number: int) -> Iterator[str]:
         """A request, what of its answer is taken over, and the comparison of its answer."""
         exchange = self._sent[number]
-        yield f"\n# {_name(exchange)}"
+        name = shlex.quote(plain_line(exchange.operation or exchange.method))
+        yield f"\n# {name}"
         file = '"$folder/sent"'
         made, data = body_words(exchange, file, KEPT_BODY, self._slots)
         if made:
             yield f"{made} > {file}"
-        words = " ".join(["send", _name(exchange), *request_words(exchange, self._slots), *data])
+        words = " ".join(["send", name, *request_words(exchange, self._slots), *data])
         yield words if exchange.response else f"unanswered=yes\n{words}\nunanswered="
         for value, member, place in self._given(number):
             variable = f"{member.upper()}_{number + 1}" + f"_{place}" * (place > 1)
@@ -174,34 +177,31 @@ class _Script:
         yield f"is {shlex.quote(pattern)}"
         if exchange.method == "HEAD" or _gives_token(exchange):
             return
-        if exchange.operation in operations_with(answers="list") and response.success:
-            yield from self._items(exchange, response)
+        a_list = exchange.operation in operations_with(answers="list") and response.success
+        if items := self._items(exchange, response) if a_list else "":
+            yield items
         elif response.body.decoded is None or "\0" in response.body.decoded:
             yield f"bytes {octal(response.content)}"
         else:
             secret = secret_slot(TOKEN_VARIABLE, exchange.role)
             yield f"holds {shell_word(response.body.decoded, (*self._slots, secret))}"
 
-    def _items(self, exchange: Exchange, response: Response) -> Iterator[str]:
+    def _items(self, exchange: Exchange, response: Response) -> str:
         """Of a list, in which other records stand now: what it has of those that the script or the finding speak of."""
-        if self._finding.check == documents.AT_MOST.id:
-            query = dict(parse_qsl(urlsplit(exchange.url).query))
-            most = query.get("$top", query.get("top", ""))
+        query = dict(parse_qsl(urlsplit(exchange.url).query))
+        most = query.get("$top", query.get("top", ""))
+        if self._finding.check == documents.AT_MOST.id and most.isdecimal():
             records = readers.records(response) or [{}]
-            member = next(
-                (name for name in records[0] if response.text.count(f'"{name}"') == len(records)), ""
-            )
-            yield f"more {shlex.quote(most)} {shlex.quote(member)}"
-            return
+            names = (name for name in records[0] if response.text.count(f'"{name}"') == len(records))
+            return f"more {most} {shlex.quote(next(names, ''))}"
         # Before the answer that it quotes.
         seen = re.split(r"[\[{]", self._finding.seen)[0]
-        told = f"{self._finding.expected} {seen}"
-        named = {word for word in _NAME.findall(told) if _IDENTIFYING.search(word) and word in response.text}
+        told = _NAME.findall(f"{self._finding.expected} {seen}")
+        named = {word for word in told if _IDENTIFYING.search(word) and word in response.text}
         named |= {name for each in self._sent if each.method != "GET" for name in _written(each)}
         wanted = "|".join(name.replace(".", r"\.") for name in sorted(named, key=len, reverse=True))
-        found = re.findall(wanted, response.text) if wanted else []
-        had = "".join(f"{name} " for name in found)
-        yield f"names {shell_word(wanted, self._slots)} {shell_word(had, self._slots)}"
+        had = "".join(f"{name} " for name in re.findall(wanted, response.text)) if wanted else ""
+        return f"names {shell_word(wanted, self._slots)} {shell_word(had, self._slots)}" if wanted else ""
 
     def _given(self, number: int) -> Iterator[tuple[re.Pattern[str], str, int]]:
         """What an answer gave that its request does not hold and that is needed: its pattern, its member, and where.
@@ -212,12 +212,10 @@ class _Script:
         counts, taken = dict[str, int](), set[str]()
         for member, value in _members(json_of(exchange.response.body) if exchange.response else None):
             counts[member], text = counts.get(member, 0) + 1, str(value)
-            if text in taken or isinstance(value, bool) or not member.replace("_", "").isalnum():
+            if text in taken or isinstance(value, bool) or not _MEMBER.fullmatch(member):
                 continue
-            if text.isdigit() and member.lower().endswith("id"):
-                before = (
-                    f'/attachments/|"{member}"\\s*:\\s*"?' if exchange.method != "GET" else "/attachments/"
-                )
+            if _NUMBER.fullmatch(text) and member.lower().endswith("id"):
+                before = "/attachments/" + f'|"{member}"\\s*:\\s*"?' * (exchange.method != "GET")
             elif _IDENTIFIER.fullmatch(text) and exchange.method != "GET" and self._new(text, exchange):
                 before = r"(?<![\w-])"
             else:
@@ -287,10 +285,6 @@ class _Script:
 @cache
 def _functions() -> str:
     return (files(__package__) / _TEMPLATE).read_text("utf-8")
-
-
-def _name(exchange: Exchange) -> str:
-    return exchange.operation or exchange.method
 
 
 def _gives_token(exchange: Exchange) -> bool:

@@ -1,3 +1,4 @@
+export LC_ALL=C
 sandbox="" token="" unanswered="" came="" secrets=()
 folder=$(mktemp -d) || exit 3
 again=yes
@@ -64,7 +65,7 @@ member() { # name, place: that member of the last answer, counted from 1
 }
 
 steady() { # a text without its moments
-    LC_ALL=C sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?/MOMENT/g'
+    sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?/MOMENT/g'
 }
 
 is() { # the status and the kind of the answer in the run, as a pattern

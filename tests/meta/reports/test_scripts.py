@@ -103,7 +103,8 @@ def carried_out(made: str, folder: Path, **variables: str) -> CompletedProcess[s
         "TMPDIR": str(folder),
     }
     words = ["bash", str(folder / "made.sh"), SERVICE]
-    return subprocess.run(words, env=environment | variables, capture_output=True, text=True, check=False)
+    environment |= variables
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_a_script_sends_everything_in_its_order_with_what_answers_made_up(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ CUT = sent("8", "getDraft", "GET", f"{BASE}/versions/draft", "author", b"", b"x"
     ],
 )
 def test_a_script_says_whether_the_finding_shows_again(
-    tmp_path: Path, shown: Exchange, told: dict[str, str], now: dict[str, str], code: int
+    tmp_path: Path, shown: Exchange, told: dict[str, Any], now: dict[str, str], code: int
 ) -> None:
     shown = redacted(shown, Redactor([TOKEN]))
     ended = carried_out(script_of(shown, **told), tmp_path, **NOW | now)
@@ -160,7 +161,7 @@ def test_a_script_says_whether_the_finding_shows_again(
 
 def test_records_of_the_run_are_named_anew_each_time(tmp_path: Path) -> None:
     saved = replace(SAVED, url=f"{SERVICE}/api/v2013/documents/rc-0000document-RC-0000")
-    named = {"token": "0000"}
+    named: Any = {"token": "0000"}
     made = script_of(saved, run=replace(run_facts(base_url=SERVICE), **named))
     for _ in range(2):
         carried_out(made, tmp_path, **NOW)
@@ -168,6 +169,18 @@ def test_records_of_the_run_are_named_anew_each_time(tmp_path: Path) -> None:
     names = [re.search(r"rc-([a-z0-9]{4})document-RC-([A-Z0-9]{4})", line) for line in lines]
     assert len({each[1] for each in names if each}) == 2
     assert all(each and each[1].upper() == each[2] for each in names)
+
+
+def test_what_a_foreign_record_holds_is_no_code(tmp_path: Path) -> None:
+    evil = "x'$(touch evil)`touch evil`\"\n touch evil\n\\"
+    headers = Headers({"@/etc/passwd": "a", "X-Odd": evil})
+    shown = replace(GOT, operation=evil, role=evil, url=f"{BASE}/{evil}", request_headers=headers)
+    shown = replace(shown, method=evil, request_body=Body.of(evil.encode()), response=None)
+    binary = replace(shown, request_body=Body.of(b"\0" + evil.encode()))
+    for made in (script_of(shown, seen=evil, expected=evil), curl(shown), curl(binary)):
+        carried_out(made, tmp_path, **NOW)
+        assert "passwd" not in made
+        assert not (tmp_path / "evil").exists()
 
 
 def test_nothing_in_a_script_needs_a_newer_bash_than_that_of_macos() -> None:
