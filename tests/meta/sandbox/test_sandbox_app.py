@@ -1,11 +1,17 @@
-"""The application of the sandbox: transactions, and habits on the command line."""
+"""The application of the sandbox: transactions, databases that are closed, and habits on the command line."""
 
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from contracts.sandbox.habits import read_habits
-from contracts.sandbox.storage import Clock, Storage
+from contracts.sandbox import storage as stores
+from contracts.sandbox.habits import Settings, read_habits
+from contracts.sandbox.lists import Page
+from contracts.sandbox.serve import altered, main
+from contracts.sandbox.storage import DATABASE, Clock, Storage, opened
+from contracts.sandbox.variants import parts
 
 
 def test_a_transaction_keeps_all_or_nothing(tmp_path: Path) -> None:
@@ -21,6 +27,47 @@ def test_a_transaction_keeps_all_or_nothing(tmp_path: Path) -> None:
     with storage.transaction() as records:
         assert not records.marked("first")
     storage.close()
+
+
+@pytest.fixture
+def databases(monkeypatch: pytest.MonkeyPatch) -> list[sqlite3.Connection]:
+    """Every database that is opened."""
+    made: list[sqlite3.Connection] = []
+
+    def noted(name: str) -> sqlite3.Connection:
+        made.append(opened(name))
+        return made[-1]
+
+    for module in (stores, parts):
+        monkeypatch.setattr(module, "opened", noted)
+    return made
+
+
+def assert_closed(databases: list[Any]) -> None:
+    assert databases
+    for each in databases:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            each.execute("SELECT 1")
+
+
+@pytest.mark.parametrize("words", [("--weather", "resett"), ("--data", ".")])
+def test_a_sandbox_that_is_refused_leaves_no_database_open(
+    databases: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / DATABASE).write_text("no database" * 100, "utf-8")
+    assert main(["--port", "0", *words]) == 4
+    assert_closed(databases)
+
+
+def test_copies_for_late_lists_are_closed_with_the_sandbox(databases: list[Any]) -> None:
+    service = altered(Settings(variants=("lists-late",))).state.service
+    for _ in range(2):
+        with service.storage.transaction() as records:
+            service.lists.drafts(records, "abs-dev", None, Page(None, None, None, 0))
+    service.close()
+    assert len(databases) == 3
+    assert_closed(databases)
 
 
 @pytest.mark.parametrize(
