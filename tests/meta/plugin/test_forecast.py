@@ -67,6 +67,8 @@ def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any)
     assert (planned.code, service.app.requests, planned.reports.exists()) == (0, [], False), planned.output
     foretold = re.search(r"(\d+) must clauses: setting realm.<realm>.contact_schema", planned.out)
     assert re.search(r"^ *requests +about \d", planned.out, re.MULTILINE), planned.out
+    listed = planned.out.partition("\nuntested")[2]
+    assert (max(map(len, listed.splitlines())) <= 120, " more\n" in listed) == (True, True), listed
     ended = run(*words)
     untested = [
         clause["id"]
