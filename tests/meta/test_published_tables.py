@@ -1,10 +1,12 @@
 """The tables in the documentation, and the schemas that are kept as files, are those of the code."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 
 from docs.tables import DOCS, PUBLISHED, SCHEMAS, TABLES, schema_text
+from docs.tool_names import ROOT, SOURCES
 
 
 @pytest.mark.parametrize(("document", "mark", "table"), TABLES, ids=[mark for _, mark, _ in TABLES])
@@ -19,3 +21,15 @@ def test_the_tables_of_the_document_are_those_of_the_code(
 def test_what_is_kept_as_a_schema_is_what_its_declaration_says() -> None:
     kept = {path.name.partition(".")[0]: path.read_text("utf-8") for path in SCHEMAS.iterdir()}
     assert kept == {name: schema_text(name) for name in PUBLISHED}, "run python -m docs.tables"
+
+
+def test_every_private_name_of_a_tool_is_told() -> None:
+    texts = [path.read_text("utf-8") for source in SOURCES for path in (ROOT / source).rglob("*.py")]
+    imported = {
+        ".".join(found)
+        for text in texts
+        for found in re.findall(r"^from (_pytest[.\w]*) import (\w+)", text, re.M)
+    }
+    read = {name for text in texts for name in re.findall(r"getattr\([^\n]*?\"(_[a-z]\w*)\"", text)}
+    told = (DOCS / "tools.md").read_text("utf-8").partition("Two names are private")[2].partition("\n\n")[0]
+    assert imported | read == set(re.findall(r"`(_[.\w]+)`", told)) - {"_pytest"}
