@@ -414,7 +414,11 @@ _ROWS: Final[tuple[tuple[str, str | tuple[str, ...], dict[str, Any], str], ...]]
 #: What some of them need besides habits: members of a contact that they take, or settings of a target.
 _MORE: Final[dict[str, dict[str, Any]]] = {
     "languages-declared": {
-        "contact": {"header": {"languages": ["en", "fr"]}, "organization": {"en": "Office", "fr": "Bureau"}}
+        "contact": {
+            "header": {"languages": ["en", "fr"]},
+            "organization": {"en": "Office", "fr": "Bureau"},
+            "type": "person",
+        }
     },
     "drafts-of-workflow": {
         "settings": {"draft_schema": "workflow_schema", "draft_document": "workflow_document"}
