@@ -33,6 +33,10 @@ class Account:
             return "signed in, may write nothing"
         return "writes, holds the NAU role" if self.holds_nau else "writes what is its own"
 
+    def owns(self, owner: str) -> bool:
+        """Tell whether it is the owner, or one of several."""
+        return self.name in owner.split()
+
 
 #: Where an account signs in.
 SIGN_IN: Final = "/api/v2013/authentication/token"
@@ -125,11 +129,6 @@ class Identity:
         return account
 
 
-def owns(account: Account, owner: str) -> bool:
-    """Tell whether an account is the owner, or one of several."""
-    return account.name in owner.split()
-
-
 def may_update(account: Account, owner: str, *, shared: bool = False) -> bool:
     """Tell whether an account may update or delete a record of ``owner``: authors what is their own, or shared."""
-    return account.may_write and (shared or owns(account, owner))
+    return account.may_write and (shared or account.owns(owner))

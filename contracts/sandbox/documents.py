@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from contracts.errors import UsageError
-from contracts.sandbox.authentication import Account, Identity, TokenBook, may_update, owns
+from contracts.sandbox.authentication import Account, Identity, TokenBook, may_update
 from contracts.sandbox.habits import Habits, Settings
 from contracts.sandbox.http import (
     BodyReader,
@@ -76,14 +76,14 @@ class Context:
             self.files.close()
             raise
 
+    def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
+        """Return the test for whether a record exists in the realm, for references."""
+        return lambda identifier: records.owner(realm.name, identifier) is not None
+
     def in_use(self, records: Records, realm: Realm, identifier: str) -> bool:
         """Tell whether an identifier names a record of the realm, or of any, where it counts in all of them."""
         elsewhere = self.habits.identifiers_over_realms and records.owners_anywhere(identifier)
         return bool(elsewhere) or records.owner(realm.name, identifier) is not None
-
-    def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
-        """Return the test for whether a record exists in the realm, for references."""
-        return lambda identifier: records.owner(realm.name, identifier) is not None
 
 
 class Handlers:
@@ -347,7 +347,7 @@ class Drafts(Handlers):
         with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)
             hidden = not self.habits.locked_draft_readable and records.is_locked(realm.name, uid)
-        other = draft is not None and not owns(caller, draft.owner)
+        other = draft is not None and not caller.owns(draft.owner)
         if draft is None or hidden or (other and self.habits.others_drafts == "hidden"):
             raise not_found(_NO_DRAFT)
         if other and self.habits.others_drafts == "refused" and request.method != "HEAD":
@@ -422,7 +422,7 @@ class Attachments(Handlers):
             owners = records.owners_anywhere(uid)
             if not (owners or records.attachments(uid) or self.habits.attachments_of_anything):
                 raise not_found("there is no document of this uid")
-            own = any(owns(caller, owner) for owner in owners)
+            own = any(caller.owns(owner) for owner in owners)
             if owners and not own and not self.habits.attachment_lists_shared:
                 raise forbidden("this document is another account's")
             rows = context.lists.attachments(records, uid, page)
