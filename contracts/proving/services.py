@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any, Final
 
-from contracts.sandbox.variants import ALL, chosen
+from contracts.sandbox.variants import ALL
 from contracts.sandbox.variants.silences import CONTRADICTORY
 from contracts.settings.target import RealmSettings
 
@@ -138,10 +138,13 @@ PERMANENT_RECORDS: Final = 30
 def settings_needed(name: str) -> dict[str, Any]:
     """What only settings can tell of a service: a contact that it takes, and what its variants name themselves.
 
+    Of two variants that tell the same member of a contact, the later of all counts: its values are the stricter.
+
     Args:
         name: Of the variants, with a plus between them.
     """
-    variants = chosen(name.split(AND)).variants
+    names = name.split(AND)
+    variants = [ALL[known] for known in ALL if known in names]
     contact = {key: value for variant in variants for key, value in variant.contact.items()}
     named = {key: value for variant in variants for key, value in variant.settings.items()}
     return named | ({"contact_document": contact} if contact else {})
