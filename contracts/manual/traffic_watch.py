@@ -346,7 +346,8 @@ class Watch:
         response, site, operation = exchange.response, site_of(exchange.url), facts.operation
         if operation.id == "createToken":
             self._sign_ins.learn(exchange)
-        exchange.fault = exchange.fault or self._foreign.take(exchange, site)
+        fault = exchange.fault or self._foreign.take(exchange, site)
+        exchange.fault = fault and self._redactor.text(fault)
         who = self._sign_ins.who(exchange)
         schema = str(dict(facts.query).get("schema"))
         same_before = (site, who or "", operation.id, exchange.realm, schema)

@@ -10,7 +10,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -57,13 +57,14 @@ _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-en
 
 @dataclass(eq=False, repr=False)
 class Retry:
-    """Sends each request as often as is polite and safe."""
+    """Sends each request as often as is polite and safe; `redact` takes secrets out of what is told of faults."""
 
     below: Pace
     target: Target
     transport: Transport
     breaker: Breaker
     budget: RequestBudget
+    redact: Callable[[str], str]
     repeated: int = 0
     _answers: ForeignAnswers = field(default_factory=ForeignAnswers)
     #: By operation, the last read that was answered.
@@ -119,7 +120,8 @@ class Retry:
         exchange = self.below.send(self._in_time(request))
         exchange.retries = retries
         if exchange.response:
-            exchange.fault = self._answers.take(exchange)
+            fault = self._answers.take(exchange)
+            exchange.fault = fault and self.redact(fault)
             if self._answers.comes_again(exchange) and self._others_are_answered(request):
                 self._answers.accept(exchange)
                 exchange.fault = None

@@ -113,7 +113,7 @@ class Session:
         self.faults = faults.counts
         transport = Transport(target, self._may_follow)
         self._pace = Pace(transport, self.private, rate, places)
-        self._retry = Retry(self._pace, target, transport, self.breaker, budget)
+        self._retry = Retry(self._pace, target, transport, self.breaker, budget, self.redactor.text)
         sending: Layer = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
         record = Record(sending, self.name, self.redactor, events, faults)
         admitted: Layer = Admission(record, self.breaker, budget, stop)

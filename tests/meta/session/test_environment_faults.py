@@ -67,6 +67,15 @@ def test_an_empty_body_is_the_services_own_when_it_comes_again_and_others_are_an
     assert (len(server.received) - before == 1) is others
 
 
+def test_no_secret_stands_in_what_is_told_of_a_page(open_session: Any, serve: Any) -> None:
+    page = b"<html><title>no a-secret-word</title></html>"
+    server, made = serve(in_turn(answer("200 OK", "Content-Type: text/html", body=page), OK)), open_session()
+    made.session.redactor.learn("a-secret-word")
+    (told,) = made.send("GET", server.url, operation="getDraft").met
+    assert "a-secret-word" not in told
+    assert told.startswith("an HTML page 'no [")
+
+
 def test_one_empty_body_is_asked_for_again(open_session: Any, serve: Any) -> None:
     server, made = serve(in_turn(EMPTY, OK)), open_session()
     exchange = made.send("GET", server.url, operation="getDraft")
