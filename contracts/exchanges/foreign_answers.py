@@ -30,7 +30,7 @@ OFTEN: Final = 3
 #: So many successes of one form make a habit.
 _HABIT: Final = 2
 #: After so many answers it is known what all of them bear.
-_KNOWN: Final = 4
+_KNOWN: Final = 2
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
 _FAILED: Final = 500
