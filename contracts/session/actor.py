@@ -110,10 +110,9 @@ class Actor(OperationCalls):
         """This role's bearer token; None for the anonymous. Raises `NoTokenError` where the service gave none."""
         return None if self.role == ANONYMOUS else self.session.authentication.token(self.role)
 
-    @property
-    def token_that_ended_early(self) -> str:
+    def another_token_that_ended_early(self) -> str:
         """Which token was refused before its expiration where a fresh one was taken; empty where none was."""
-        return self.session.authentication.ended_early
+        return self.session.authentication.another_early_end()
 
     def send(  # noqa: PLR0913 - every part of a request can be replaced
         self,

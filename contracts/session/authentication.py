@@ -27,8 +27,8 @@ _UNAUTHENTICATED: Final = 401
 #: Statuses of a refusal that may be about who asks (RFC 9110, 15.5.2 and 15.5.4).
 _ABOUT_WHO_ASKS: Final = (_UNAUTHENTICATED, 403)
 #: Under which it is kept which token was refused before its time; so many signs of a timestamp tell it to the second.
-_ENDED_EARLY: Final = "which token ended early"
-#: What is told of it, each time.
+_ENDED_EARLY: Final = "which tokens ended early"
+#: What is told of one, each time.
 ENDED_EARLY: Final = "a token refused before its expiration, and a fresh one taken"
 _SECONDS: Final = len("2026-01-31T08:15:00")
 #: Fresh tokens for one request where tokens are known to end early: others may have used one up meanwhile.
@@ -42,6 +42,15 @@ _LOOKING: Final = "[looking at a token]"
 
 class NoTokenError(EnvironmentFault):
     """The service gave this role no token, so nothing can be done as it."""
+
+
+@dataclass
+class EarlyEnd:
+    """A token that was refused before its expiration, in words, and when the one was issued that was taken then."""
+
+    words: str
+    renewed: str
+    told: bool = False
 
 
 @dataclass(eq=False, repr=False)
@@ -69,10 +78,27 @@ class Authentication:
             raise NoTokenError(f"createToken gave the {role} no token: {token.refusal}")
         return token.value
 
+    def another_early_end(self) -> str:
+        """Which token was refused before its expiration where a fresh one was taken, in words; empty where none was.
+
+        Each is told once. Those that were issued before another one ended count for one with it, since one event may
+        have ended them all.
+        """
+        with self.shared.held(_ENDED_EARLY, list[EarlyEnd]) as ended:
+            for each in ended:
+                if not each.told:
+                    each.told = True
+                    return each.words
+        return ""
+
     @property
-    def ended_early(self) -> str:
-        """Which token was refused before its expiration where a fresh one was taken, in words; empty where none was."""
-        return str(self.shared.offered(_ENDED_EARLY) or "")
+    def _some_end_early(self) -> bool:
+        return bool(self.shared.offered(_ENDED_EARLY))
+
+    def _note_early_end(self, words: str, issued: str, role: str) -> None:
+        with self.shared.held(_ENDED_EARLY, list[EarlyEnd]) as ended:
+            if not ended or issued >= ended[-1].renewed:
+                ended.append(EarlyEnd(words, self.tokens.token(role, as_it_is=True).issued))
 
     def send(self, request: Request) -> Exchange:
         """Send a request, and again with a fresh token where it was refused for the old one."""
@@ -91,11 +117,11 @@ class Authentication:
             refused = _not_known(exchange.response)
             if early is not None and exchange.answered and not refused:
                 self.tell(before, ENDED_EARLY)
-                self.shared.offer(
-                    _ENDED_EARLY, f"{early}, was refused in {request.realm}, and a fresh one taken"
-                )
-            left = left - 1 if self.ended_early else 0
-            if refused and self.ended_early:
+                words, issued = early
+                words += f", was refused in {request.realm}, and a fresh one taken"
+                self._note_early_end(words, issued, request.role)
+            left = left - 1 if self._some_end_early else 0
+            if refused and self._some_end_early:
                 exchange.notes |= {TOKEN_ENDED: True}
             if refused and not left:
                 self._beyond_cure.add((request.role, request.operation))
@@ -123,21 +149,21 @@ class Authentication:
         self.tokens.forget(request.role, token.value)
         return True
 
-    def _early(self, request: Request, answer: Response) -> str | None:
-        """Which token a refusal for credentials was about that had no reason to end, in words; it is dropped.
+    def _early(self, request: Request, answer: Response) -> tuple[str, str] | None:
+        """Which token a refusal for credentials was about that had no reason to end, and its issue; it is dropped.
 
         An answer about who asks is no answer about what was asked. Where a fresh token changes nothing, the operation
         refuses every token, and is not asked twice again: None.
         """
         beyond = (request.role, request.operation) in self._beyond_cure
-        if not _not_known(answer) or (beyond and not self.ended_early):
+        if not _not_known(answer) or (beyond and not self._some_end_early):
             return None
         token = self.tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):  # a call beside this one has had it replaced meanwhile
-            return f"a token of {request.role}'s"
+            return f"a token of {request.role}'s", ""
         self.tokens.forget(request.role, token.value)
         until = f" and valid until {token.expires}" if token.expires else ""
-        return f"a token of {request.role}'s, issued at {token.issued[:_SECONDS]}Z{until}"
+        return f"a token of {request.role}'s, issued at {token.issued[:_SECONDS]}Z{until}", token.issued
 
     def _shown_unknown(self, request: Request, token: Token, status: int) -> bool:
         """Whether the service refuses a token that it does not know with this status, and this token just so.
