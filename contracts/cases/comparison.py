@@ -16,10 +16,9 @@ from contracts.cases.list_pages import Page
 from contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.errors_array import elements
-from contracts.checks.outcomes import Blocked, taken, usable
+from contracts.checks.outcomes import Blocked, HeldBack, taken, usable
 from contracts.checks.sign_in import token_in
 from contracts.checks.workflow import Row, carries_message
-from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.history.observed_facts import shape_of
@@ -66,17 +65,14 @@ def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable
     """Judge one request by each clause that covers its operation; one that cannot be judged hides no other.
 
     Raises:
-        Blocked, EnvironmentFault: something could not be judged; the first of them, raised at the end.
+        Blocked, EnvironmentFault, Ambiguous: something could not be judged; the first of them, raised at the end.
     """
-    obstacle: Blocked | EnvironmentFault | None = None
+    held_back = HeldBack()
     for clause, judge in judgements.items():
         for claim in expect.on(clause, operation):
-            try:
+            with held_back:
                 judge(claim)
-            except (Blocked, EnvironmentFault) as problem:
-                obstacle = obstacle or problem
-    if obstacle is not None:
-        raise obstacle
+    held_back.release()
 
 
 def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:

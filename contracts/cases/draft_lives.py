@@ -402,10 +402,10 @@ class Life:
         result = told.result
         name = next((name for name, each in self._documents.items() if each.uid == told.subject), None)
         key = result.key if told.held or name is None else self._refined(name, result)
-        certain = not told.held and self._given_elsewhere()
-        if certain and key[0] in ("draft-delete-spares-others", "workflow-refused-update-keeps-draft"):
-            key = ("draft-save-spares-others", "saveDraft")  # neither stores anything
-        self._hold(key, told.held, result.expected, str(result.seen), certain=certain)
+        stores_nothing = key[0] in ("draft-delete-spares-others", "workflow-refused-update-keeps-draft")
+        if not told.held and stores_nothing and self._given_elsewhere():
+            key = ("draft-save-spares-others", "saveDraft")
+        self._hold(key, told.held, result.expected, str(result.seen))
 
     def _given_elsewhere(self) -> bool:
         """Whether the last answer gives a draft as it was saved under another identifier, and never under this one."""
@@ -434,12 +434,10 @@ class Life:
         absent = since[-2:-1] == ["save"] and not found()
         return ("draft-save-creates", "saveDraft") if absent else result.key
 
-    def _hold(
-        self, key: tuple[str, str], holds: bool, expected: str, seen: str, *, certain: bool = False
-    ) -> None:
+    def _hold(self, key: tuple[str, str], holds: bool, expected: str, seen: str) -> None:
         shown = self._model.exchanges[-1:] if holds else self._model.exchanges[-_MOST_EXCHANGES:]
         seen = f"{self._told()}: {seen}"
-        self._players.claim(*key).holds(holds, *shown, expected=expected, seen=seen, certain=certain)
+        self._players.claim(*key).holds(holds, *shown, expected=expected, seen=seen)
 
     def _told(self) -> str:
         """The sequence so far, in words; one that is too long leaves out its beginning."""

@@ -21,11 +21,10 @@ from contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
 from contracts.cases.world import World
 from contracts.checks import errors_array
 from contracts.checks.claims import Expect
-from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradiction, Result, observed, usable
+from contracts.checks.outcomes import OBSTACLES, Attempt, Blocked, Contradiction, Result, observed, usable
 from contracts.checks.table import refused_for
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.interface.description import load_description
 from contracts.interface.operations import PERMANENT_KINDS
@@ -148,29 +147,23 @@ class Probe:
         try:
             with suppress(Contradiction):  # which is noted
                 self._judge(self.clause_of(fault), fault)
-        except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+        except OBSTACLES as obstacle:
             self._attempt.obstacle = self._attempt.obstacle or obstacle
 
     def _judge(self, clause: Clause, fault: Fault) -> None:
         if clause.level is Level.SILENT:
             self._observe(clause, fault)
             return
-        known = {key for key, (times, _) in self._attempt.confirmed.items() if times > 1}
+        known = self._attempt.confirmed.keys() - self._attempt.dismissed
         first = self._contradictions(clause, fault)
-        seen = {key: [result] for key, result in first.items() if key not in known}
-        tries = 1
-        while tries <= MOST_REPLAYS and any(len(results) == 1 for results in seen.values()):
-            tries += 1
-            again = self._contradictions(clause, fault)
-            for key in seen.keys() & again.keys():
-                seen[key].append(again[key])
-        for key, results in seen.items():
-            self._attempt.confirmed[key] = (len(results), tries)
-            for result in results:
-                self._attempt.note(result)
-        for results in seen.values():
-            if len(results) > 1 and self._catalogue.clause(results[0].clause).level is Level.MUST:
-                raise Contradiction(results[0])
+        seen = {key: result for key, result in first.items() if key not in known}
+        for result in seen.values():
+            self._attempt.note(result)
+        self._attempt.look_again(seen, lambda: self._contradictions(clause, fault))
+        for key, result in seen.items():
+            must = self._catalogue.clause(result.clause).level is Level.MUST
+            if must and key not in self._attempt.dismissed:
+                raise Contradiction(result)
 
     def judge_at_once(self, faults: Iterable[Fault]) -> tuple[Exchange, list[str]]:
         """Send several faults of a contact's fields in one record, and alone those that its errors do not tell.

@@ -28,7 +28,7 @@ from hypothesis.database import (
 )
 from hypothesis.strategies import SearchStrategy
 
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from contracts.checks.outcomes import OBSTACLES, Attempt, Blocked, Contradiction, Untested
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.exchanges.readers import Ambiguous
 
@@ -38,8 +38,6 @@ T = TypeVar("T")
 FOLDER: Final = "examples"
 #: Requests that shrinking may cost, as a multiple of what one example costs.
 _SHRINKING: Final = 12
-#: How often the smallest failing example is played again at most; twice seen is confirmed.
-_PLAYED_AGAIN: Final = 3
 #: How much more a nightly run may send for a property.
 _NIGHTLY: Final = 8
 
@@ -224,7 +222,7 @@ class Properties:
             except Contradiction as again:
                 same = again.evidence.key == found.evidence.key
                 best = again if same else best
-            except (Blocked, Ambiguous, EnvironmentFault, Untested):
+            except (*OBSTACLES, Untested):
                 pass
             del attempt.evidence[evidence:]
             attempt.contradicted = contradicted
@@ -237,20 +235,22 @@ class Properties:
     def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
         """See on fresh data that the smallest failing example fails again; its evidence goes to the end.
 
-        What is not seen again here is looked for in a replay of the whole case. So is what was seen while the
-        environment failed.
+        Where it does not, something stands in the way or the environment failed, the whole case is to be played again:
+        what came before the example may matter.
         """
-        key, seen, tried = found.evidence.key, 1, 1
-        while seen < 2 and tried <= _PLAYED_AGAIN and not self._attempt.clouded:
-            tried += 1
+        attempt, evidence, key = self._attempt, self._attempt.evidence, found.evidence.key
+
+        def again() -> set[tuple[str, str]]:
             try:
                 judge(example)
-            except Contradiction as again:
-                seen += again.evidence.key == key
-            except (Blocked, EnvironmentFault):
-                break
-        evidence = self._attempt.evidence
+            except Contradiction as contradiction:
+                return {contradiction.evidence.key}
+            return set()
+
+        with suppress(*OBSTACLES):
+            if not attempt.clouded:
+                attempt.look_again({key}, again)
+        if attempt.clouded or key in attempt.dismissed:
+            attempt.confirmed.pop(key, None)
         evidence.remove(found.evidence)
         evidence.append(found.evidence)
-        if seen > 1 and not self._attempt.clouded:
-            self._attempt.confirmed[key] = (seen, tried)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from contracts.checks.definition import Check, not_of_the_way
 from contracts.checks.documents import AT_MOST, DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
@@ -28,7 +27,6 @@ from contracts.checks.outcomes import (
 from contracts.checks.table import check_named
 from contracts.checks.workflow import IDENTIFIER, MESSAGE
 from contracts.errors import EnvironmentFault, SuiteError
-from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import Catalogue, Clause, Level
 from contracts.session.transport import TIMED_OUT
@@ -48,15 +46,12 @@ class Claim:
         self._operation = operation
         self._attempt = attempt
 
-    def holds(
-        self, condition: bool, *exchanges: Exchange, expected: str, seen: str = "", certain: bool = False
-    ) -> None:
+    def holds(self, condition: bool, *exchanges: Exchange, expected: str, seen: str = "") -> None:
         """Register an assertion that the case has worked out to true or false.
 
         Args:
             exchanges: What the condition was read from, in order.
             expected, seen: Both sides, in words for the report; by default the last answer was seen.
-            certain: As in a result.
         """
         if condition:
             self._attempt.held[self._clause.id, self._operation] += 1
@@ -67,8 +62,7 @@ class Claim:
         seen = next((seen_in(each, self._operation, seen) for each in quoted), seen)
         shown = tuple(exchange.id for exchange in exchanges)
         role = exchanges[-1].role if exchanges else ""
-        result = contradicted(self._clause.id, self._operation, expected, seen, shown, role)
-        self._contradicted(replace(result, certain=certain))
+        self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))
 
     def untested(self, why: str) -> None:
         """The service gives no occasion to judge it, which the document leaves open."""
@@ -120,21 +114,8 @@ class Claim:
         self._judge(IDENTIFIER, exchange, identifier=identifier)
 
     def shows(self, exchange: Exchange, document: dict[str, Any]) -> None:
-        """The answer holds this document, at the top or nested under any member.
-
-        An answer that holds another one in its place was not made up on the way, unless it was saved there before and
-        a cache or a copy gave it.
-        """
-        result = DOCUMENT.judge(self._clause, self._operation, exchange, {"document": document})
-        if result.outcome is not CheckOutcome.HELD:
-            place = urlsplit(exchange.url).path
-            there = (each for each in self._attempt.exchanges if urlsplit(each.url).path == place)
-            saved = [each.request_body.json for each in there]
-            certain = readers.holds_another_document(exchange.answer, document) and not any(
-                isinstance(body, dict) and readers.holds_document(exchange.answer, body) for body in saved
-            )
-            result = replace(result, certain=certain)
-        self._register(result)
+        """The answer holds this document, at the top or nested under any member."""
+        self._judge(DOCUMENT, exchange, document=document)
 
     def at_most(self, exchange: Exchange, items: int) -> None:
         """The answer is a list of no more items than this."""

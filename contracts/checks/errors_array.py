@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from contracts.checks.outcomes import Blocked, usable
-from contracts.errors import EnvironmentFault
+from contracts.checks.outcomes import OBSTACLES, Blocked, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
-from contracts.exchanges.readers import Ambiguous
 
 MANDATORY: Final = "Error.Mandatory"
 INVALID_VALUE: Final = "Error.InvalidValue"
@@ -51,7 +49,7 @@ def was_taken(exchange: Exchange) -> bool:
     """Whether the answer shows for sure that the service took what was sent."""
     try:
         return accepted(usable(exchange))
-    except (Blocked, EnvironmentFault, Ambiguous):
+    except OBSTACLES:
         return False
 
 

@@ -6,11 +6,12 @@ A contradiction counts when it is seen again on fresh data (design 4.6).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response
 from contracts.exchanges.foreign_answers import perhaps_of_the_way
@@ -39,8 +40,7 @@ class Result:
         exchanges: Ids of the exchanges that show it, in their order.
         role: The account role of the last of them.
         check: Id of the check in the table; empty for a comparison that a case makes by itself.
-        certain: No environment can forge what was seen: once is enough.
-        rate: How many of how many attempts showed it; 1 of n is unconfirmed, but where once is enough.
+        rate: How many of how many tries showed it; 1 of n is unconfirmed.
     """
 
     clause: str
@@ -51,13 +51,12 @@ class Result:
     exchanges: tuple[str, ...] = ()
     role: str = ""
     check: str = ""
-    certain: bool = False
     rate: tuple[int, int] = (0, 0)
 
     @property
     def confirmed(self) -> bool:
-        """Seen at least twice, each time on fresh data, or beyond doubt."""
-        return self.rate[0] >= 2 or self.certain
+        """Seen at least twice, each time on fresh data."""
+        return self.rate[0] >= 2
 
     @property
     def key(self) -> tuple[str, str]:
@@ -102,6 +101,34 @@ class Blocked(Exception):
 
     def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, str, Result | None]]:
         return Blocked, (self.operation, self.cause, self.clause, self.evidence)
+
+
+#: What keeps a claim from being judged, and says nothing against the service.
+OBSTACLES: Final = (Blocked, EnvironmentFault, readers.Ambiguous)
+
+
+class HeldBack:
+    """Keeps what stands in the way of one of several judgements until all are made; then the first is raised.
+
+    Each judgement is made `with` it.
+    """
+
+    def __init__(self) -> None:
+        self._first: BaseException | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, OBSTACLES):
+            return False
+        self._first = self._first or error
+        return True
+
+    def release(self) -> None:
+        """Raise the first obstacle, where there was one."""
+        if self._first is not None:
+            raise self._first
 
 
 class Untested(Exception):
@@ -190,9 +217,10 @@ class Attempt:
         unrest: Requests come behind refused ones of another account, and submissions in the less usual way.
         held, contradicted: Assertions by (clause, operation).
         evidence: Contradictions of must and should clauses, in the order seen.
-        confirmed: Keys of evidence that the case itself replayed on fresh data already, with their rates.
+        confirmed: Keys of evidence that the case itself has looked for again (`look_again`), with their rates.
         untested: Clauses that the service gives no occasion to judge, with the reasons.
         obstacle: What stood in the way of one of several things that the case looks at, and of no other.
+        before_again: Called with contradictions that are about to be looked for again.
     """
 
     number: int
@@ -207,11 +235,29 @@ class Attempt:
     advisory: bool = False
     obstacle: Exception | None = None
     unrest: bool = False
+    before_again: Callable[[Collection[tuple[str, str]]], None] = lambda _: None
 
     def note(self, evidence: Result) -> None:
         """Add evidence of a contradiction."""
         self.contradicted[evidence.key] += 1
         self.evidence.append(evidence)
+
+    def look_again(
+        self, keys: Collection[tuple[str, str]], again: Callable[[], Collection[tuple[str, str]]]
+    ) -> None:
+        """Try again in the same way, on fresh data, until each of some contradictions was seen twice; note the rates.
+
+        Args:
+            again: Tries, and returns what was contradicted.
+        """
+        sought, tries, end = set(keys), 1, len(self.exchanges) + MOST_REQUESTS
+        self.before_again(sought)
+        while sought and tries <= MOST_REPLAYS and len(self.exchanges) < end:
+            tries += 1
+            seen = sought.intersection(again())
+            self.confirmed |= dict.fromkeys(seen, (2, tries))
+            sought -= seen
+        self.confirmed |= dict.fromkeys(sought, (1, tries))
 
     @property
     def dismissed(self) -> set[tuple[str, str]]:
@@ -247,14 +293,14 @@ class Attempt:
         return {evidence.key for evidence in self.evidence}
 
 
-#: Replays of a case before a contradiction that does not come back is dismissed as unconfirmed.
-MOST_REPLAYS = 3
-#: Requests of replays after which no further one is begun: a long case is played once more at most.
+#: Tries on fresh data before a contradiction that does not come back is dismissed as unconfirmed.
+MOST_REPLAYS = 12
+#: Requests of such tries after which no further one is begun: a long case is played once more at most.
 MOST_REQUESTS = 120
 
 
 def confirm(attempts: Sequence[Attempt]) -> Iterator[Result]:
-    """One result for each finding of the attempts, with its rate.
+    """One result for each finding of the attempts, with its rate among those that came to its assertion.
 
     The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
     attempt, which is the smallest.
@@ -266,7 +312,8 @@ def confirm(attempts: Sequence[Attempt]) -> Iterator[Result]:
     for key, evidence in first.items():
         rates = [attempt.confirmed[key] for attempt in attempts if key in attempt.confirmed]
         seen = sum(key in attempt.keys for attempt in attempts)
-        yield replace(evidence, rate=max(rates, default=(seen, len(attempts))))
+        held = sum(key not in attempt.keys and key in attempt.held for attempt in attempts)
+        yield replace(evidence, rate=max(rates, default=(seen, seen + held)))
 
 
 def require(condition: bool, operation: str, cause: str) -> bool:

@@ -16,8 +16,7 @@ from contracts.checks import errors_array
 from contracts.checks.definition import Arguments, Check
 from contracts.checks.documents import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT
 from contracts.checks.http import ACCEPTANCE
-from contracts.checks.outcomes import Blocked, CheckOutcome, Result
-from contracts.errors import EnvironmentFault
+from contracts.checks.outcomes import OBSTACLES, CheckOutcome, Result
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.exchanges.readers import Ambiguous
@@ -122,7 +121,7 @@ def told(
     try:
         found = load_catalogue().clause(clause)
         result = check.judge(found, step.operation, step.exchange, arguments, expected)
-    except (Ambiguous, Blocked, EnvironmentFault):
+    except OBSTACLES:
         return
     yield Told(result, subject, because_of)
 

@@ -14,12 +14,11 @@ from contracts.checks import documents, errors_array, http, sign_in, workflow
 from contracts.checks.definition import NONE, Arguments, Check, Subject
 from contracts.checks.documents import ERROR_NAMED, ERRORS_ARRAY
 from contracts.checks.http import TURNED_DOWN
-from contracts.checks.outcomes import Attempt, Blocked, CheckOutcome, Result, observed, usable
+from contracts.checks.outcomes import OBSTACLES, Attempt, CheckOutcome, Result, observed, usable
 from contracts.checks.sign_in import NO_TOKEN
 from contracts.checks.workflow import MESSAGE
-from contracts.errors import EnvironmentFault, SuiteError
+from contracts.errors import SuiteError
 from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.readers import Ambiguous
 from contracts.exchanges.request_facts import RequestFacts, RequestFault, all_faults, clauses_of, read_request
 from contracts.interface.catalogue import Clause, Level, load_catalogue
 from contracts.interface.description import load_description
@@ -237,7 +236,7 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
             if arguments is None:
                 continue
             result = check.judge(clause, facts.operation.id, exchange, arguments)
-        except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+        except OBSTACLES as obstacle:
             result = _blocked(exchange, obstacle, clause.id)
         if _ends(result, clause):
             stopped.add(clause.id)
@@ -264,7 +263,7 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
             yield result
             if _ends(result, clause):
                 return
-    except (Blocked, EnvironmentFault, Ambiguous) as obstacle:
+    except OBSTACLES as obstacle:
         yield _blocked(exchange, obstacle)
 
 
@@ -284,7 +283,7 @@ def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Resul
 def _unusable(exchange: Exchange) -> Result | None:
     try:
         usable(exchange)
-    except (Blocked, EnvironmentFault) as obstacle:
+    except OBSTACLES as obstacle:
         return _blocked(exchange, obstacle)
     return None
 

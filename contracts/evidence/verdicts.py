@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from msgspec import structs
-
 from contracts.evidence.accepted import (
     DeviationOutcome,
     WaiverOutcome,
@@ -24,15 +22,12 @@ from contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from contracts.evidence.repairs import Repair, repairs, unexplained
 from contracts.history.drift import NO_DRIFT, DriftReport
 from contracts.interface.catalogue import Clause
-from contracts.interface.description import operations_with
 from contracts.interface.operations import ANY_REALM, in_realms
 from contracts.safe_text import many
 
 #: Verdicts that say that a clause was judged.
 _JUDGED_CELLS = (Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.OBSERVED, Verdict.PASS)
 _KINDS_AT_MOST = 6
-#: So many cases confirm together what each of them saw once: one more than a single case, since there are many.
-_CASES_TOGETHER = 3
 
 
 def faults_in_words(environment: Environment) -> str:
@@ -263,7 +258,7 @@ def judge(
     terms, day = record.run.terms, day or record.run.day
     # What stopped the run is its reason, and no more than that.
     doubtful = () if record.run.breaker else unexplained(record)
-    findings = merge_findings(_seen_in_run(record), levels, terms, day, doubtful)
+    findings = merge_findings(record.findings, levels, terms, day, doubtful)
     cells = tuple(_cells(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
     verdict = RunVerdict(
@@ -293,36 +288,6 @@ def judge(
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
     return replace(verdict, exit_code=code, reason=reason)
-
-
-def _seen_in_run(record: RunRecord) -> Iterator[Finding]:
-    """The contradictions of a run; what several cases saw of one clause at one operation they confirm together.
-
-    Each by exchanges of its own. Its rate is that of all tries at it in the run. Where the run met a fault of the
-    environment nothing is confirmed so, which may come of it, and no list of drafts: that holds those of other people,
-    who may work in it at any moment.
-    """
-    alike: dict[tuple[str | None, str], list[Finding]] = defaultdict(list)
-    for finding in record.findings:
-        alike[finding.operation, finding.clause].append(finding)
-    lists = operations_with(answers="list", family="draft")
-    for (operation, clause), group in alike.items():
-        shown, cases = set[str](), set[str]()
-        for each in group:
-            cases |= set(each.cases) if shown.isdisjoint(each.exchanges) else set()
-            shown |= set(each.exchanges)
-        together = len(cases) >= _CASES_TOGETHER and operation not in lists and not record.faults
-        looks = ((case, count) for case in record.cases for count in case.assertions)
-        tries = {
-            case.id: case.attempts
-            for case, each in looks
-            if (each.operation, each.clause) == (operation, clause)
-        }
-        tries |= {case: each.rate[1] for each in group for case in each.cases}
-        rate = (sum(each.rate[0] for each in group), sum(tries.values()))
-        for each in group:
-            alone = each.confirmed or not together
-            yield each if alone else structs.replace(each, confirmed=True, rate=rate)
 
 
 def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:

@@ -192,13 +192,6 @@ def holds_document(answer: Response, document: dict[str, Any]) -> bool:
     return any(includes(value, content) for value in values(answer.json) if isinstance(value, dict))
 
 
-def holds_another_document(answer: Response, document: dict[str, Any]) -> bool:
-    """Whether the answer to a read gives, in place of a document, one that has all its members and other values."""
-    whole = content_of(document).keys()
-    alike = (value for value in values(answer.json) if isinstance(value, dict) and value.keys() >= whole)
-    return answer.success and any(alike) and not holds_document(answer, document)
-
-
 def content_of(document: dict[str, Any]) -> dict[str, Any]:
     """A document without its header, which a service may complete or put in order; whole when it has nothing else."""
     return {name: value for name, value in document.items() if name != "header"} or document

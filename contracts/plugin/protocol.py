@@ -9,6 +9,7 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import takewhile
 from typing import Final
 
@@ -20,6 +21,7 @@ from contracts.cases.world import disturbed
 from contracts.checks.outcomes import (
     MOST_REPLAYS,
     MOST_REQUESTS,
+    OBSTACLES,
     Attempt,
     Blocked,
     Contradiction,
@@ -27,10 +29,9 @@ from contracts.checks.outcomes import (
     confirm,
 )
 from contracts.checks.table import note_universal
-from contracts.errors import EnvironmentFault, SuiteError
+from contracts.errors import SuiteError
 from contracts.evidence.findings import ConsumerScope, Finding, scope_of
 from contracts.evidence.record import Verdict
-from contracts.exchanges.readers import Ambiguous
 from contracts.interface.catalogue import Level
 from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case, Ending, case_of, is_case
@@ -43,9 +44,11 @@ from contracts.session.authentication import NoTokenError
 VERDICT_PROPERTY = "contract"
 #: Attempts that the environment may spoil before a case stays inconclusive.
 MOST_SPOILT = 5
+#: Tries at a contradiction by a case that creates permanent records or takes temporary files.
+_MOST_THAT_USE_UP: Final = 3
 _SPOILABLE: Final = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 #: Endings of a case that say nothing against the service.
-INCONCLUSIVE = (Blocked, EnvironmentFault, Ambiguous, Flaky)
+INCONCLUSIVE = (*OBSTACLES, Flaky)
 #: Endings that a case raises on purpose.
 EXPECTED = (Contradiction, *INCONCLUSIVE, Untested)
 _TRIES_DIFFER: Final = "the same requests came to something else from one try to the next"
@@ -135,22 +138,27 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
 
 
 def _attempts(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, *, unrest: bool) -> list[Try]:
-    tries: list[Try] = []
+    tries, case = list[Try](), case_of(item)
     while True:
         clear = [tried.attempt for tried in tries if not tried.spoilt]
         spoilt_in_a_row = len(list(takewhile(lambda tried: tried.spoilt, reversed(tries))))
-        judged = bool(clear) and not _needs_replay(clear)
+        judged = bool(clear) and not _needs_replay(clear, case)
         if judged or len(tries) - len(clear) > MOST_SPOILT or (tries and worker.breaker.open):
             return tries
         if tries:
             worker.breaker.pause(spoilt_in_a_row)
-        contradicted = {clause for attempt in clear for clause, _ in attempt.keys}
-        must = _about_a_must(contradicted or case_of(item).clauses, worker)
+        contradicted = set().union(*(attempt.keys for attempt in clear))
+        worker.wait_for_deployment(case, contradicted)
+        must = _about_a_must([clause for clause, _ in contradicted] or case.clauses, worker)
         # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
-        planned = not contradicted and bool(case_of(item).facts.records)
-        attempt = Attempt(len(tries) + 1, replay=bool(contradicted), advisory=not must and not planned)
-        # What was seen may show only so, or only in peace: it is looked for in the same way first.
-        attempt.unrest = unrest is not (attempt.replay and attempt.number == MOST_REPLAYS)
+        planned = not contradicted and bool(case.facts.records)
+        attempt = Attempt(
+            len(tries) + 1,
+            replay=bool(contradicted),
+            advisory=not must and not planned,
+            unrest=unrest,
+            before_again=partial(worker.wait_for_deployment, case),
+        )
         tries.append(_run_attempt(item, nextitem, worker, attempt))
 
 
@@ -169,7 +177,7 @@ def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.offer(mark, value=True)
-    tried.ending = _ending(tried.ending, attempt, worker)
+    tried.ending = _ending(tried.ending, attempt, case_of(item), worker)
     lost = worker.breaker.unanswered > unanswered
     tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
     return tried
@@ -179,8 +187,8 @@ def _about_a_must(clauses: Iterable[str], worker: Worker) -> bool:
     return any(worker.catalogue.clause(name).level is Level.MUST for name in clauses)
 
 
-def _ending(raised: Ending, attempt: Attempt, worker: Worker) -> Ending:
-    """The attempt's verdict: what was raised, or what its assertions amount to."""
+def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> Ending:
+    """The attempt's verdict: what was raised, or what its assertions amount to; one on a clause of its own is due."""
     seen = attempt.keys - attempt.dismissed
     if raised.verdict is not Verdict.PASS:
         return raised
@@ -188,7 +196,8 @@ def _ending(raised: Ending, attempt: Attempt, worker: Worker) -> Ending:
         return _ending_of(attempt.obstacle)
     if seen:
         return Ending(Verdict.ADVISORY)
-    if attempt.held:
+    own = {clause for clause, _ in (*attempt.held, *attempt.keys)} | attempt.untested.keys()
+    if not own.isdisjoint(case.clauses):
         return raised
     if attempt.observations:
         return Ending(Verdict.OBSERVED)
@@ -210,12 +219,16 @@ def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) 
     return unfinished and (lost or disturbed or attempt.clouded or attempt.met_the_way)
 
 
-def _needs_replay(attempts: Sequence[Attempt]) -> bool:
-    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough."""
+def _needs_replay(attempts: Sequence[Attempt], case: Case) -> bool:
+    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough.
+
+    A case that uses up what it is given is not tried that often.
+    """
+    most = _MOST_THAT_USE_UP if case.facts.records or case.facts.files else MOST_REPLAYS
     open_keys = attempts[0].keys - attempts[0].confirmed.keys()
     seen_again = {key for attempt in attempts[1:] for key in attempt.keys}
     spent = sum(len(attempt.exchanges) for attempt in attempts[1:])
-    return bool(open_keys - seen_again) and len(attempts) <= MOST_REPLAYS and spent < MOST_REQUESTS
+    return bool(open_keys - seen_again) and len(attempts) <= most and spent < MOST_REQUESTS
 
 
 def _in_failing_environment(last: Try) -> Try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -23,7 +24,7 @@ from contracts.evidence.record import Case as EndedCase
 from contracts.exchanges import transcript
 from contracts.exchanges.exchange import Exchange
 from contracts.exchanges.redaction import redacted
-from contracts.interface.catalogue import Catalogue, load_catalogue
+from contracts.interface.catalogue import Catalogue, Level, load_catalogue
 from contracts.interface.operations import ANY_REALM
 from contracts.plugin.case import Case, Ending
 from contracts.plugin.plan import Plan, Selection, request_budget
@@ -46,6 +47,10 @@ BROKEN: Final = "broken"
 _STOP: Final = "stop"
 #: What a finding takes from a result as it is.
 _SAME: Final = ("clause", "operation", "role", "confirmed", "rate", "exchanges", "check")
+#: How long nodes of an earlier version may go on answering while a deployment is rolling, in seconds.
+ROLLING_SECONDS = 30.0
+_POLL_SECONDS: Final = 0.2
+_LASTING: Final = "a contradiction lasted"
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
 #: Who goes first where a case is tried in unrest.
@@ -80,6 +85,7 @@ class Worker(Session):
         self.rights = Rights(self)
         self.cleanup = draft_cleanup(self)
         self._finished = False
+        self._waited_in = ""
         self._parent = os.getppid()
 
     def stop(self, kind: str, why: str) -> None:
@@ -141,6 +147,25 @@ class Worker(Session):
             before=another if attempt.unrest and role == AUTHOR else "",
         )
 
+    def wait_for_deployment(self, case: Case, contradicted: Iterable[tuple[str, str]]) -> None:
+        """Wait until no deployment can be behind what would fail the run, before it is looked for again.
+
+        Once in a case, and no more when one has lasted so long: the run fails in any case. A sandbox of the run's own
+        stays as it is.
+        """
+        terms = self.selection.terms
+        fails = any(
+            self.catalogue.clause(clause).level is Level.MUST
+            and terms.counts(clause, case.realm, operation)
+            and not terms.accepted(clause, case.realm, operation, self.day)
+            for clause, operation in contradicted
+        )
+        if not fails or self.disposable or self._waited_in == case.id:
+            return
+        self._waited_in, end = case.id, time.monotonic() + ROLLING_SECONDS
+        while time.monotonic() < end and not (self.shared.offered(_LASTING) or self.halted()):
+            time.sleep(_POLL_SECONDS)
+
     def write_case(
         self,
         case: Case,
@@ -160,6 +185,8 @@ class Worker(Session):
         text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
         for finding in findings:
             write("finding", finding)
+            if finding.fails:
+                self.shared.offer(_LASTING, value=True)
         # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
         counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
         for clause, reason in counted.untested.items():

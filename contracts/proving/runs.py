@@ -330,7 +330,7 @@ def _trouble(watch: Watch, code: int) -> str:
 
 
 def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> None:
-    """Take from the run's verdict what several cases saw together, what was not judged and what passed wrongly."""
+    """Take from the run's verdict what was seen outside its cases, what was not judged and what passed wrongly."""
     paths = [path for path in folder.glob("*/verdict.json") if not path.parent.is_symlink()]
     if not paths:
         return

@@ -1,6 +1,6 @@
 """Properties: what Hypothesis draws is bounded by requests, and kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ from hypothesis.database import ExampleDatabase, InMemoryExampleDatabase
 
 from contracts.cases.properties import Properties, example_database
 from contracts.checks.claims import Expect
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradiction, Untested
 from contracts.errors import EnvironmentFault, SuiteError
 from contracts.interface.catalogue import load_catalogue
 from tests.meta.messages import answer, exchange
@@ -77,6 +77,21 @@ def test_a_way_of_its_own_finds_a_smaller_example(trial: Callable[..., Trial]) -
 def test_what_does_not_come_back_is_not_confirmed(trial: Callable[..., Trial]) -> None:
     once = iter([True])
     made = trial(lambda _: next(once, False))
+    with pytest.raises(Contradiction):
+        made.hold()
+    assert not made.attempt.confirmed
+    assert len(made.judged) > MOST_REPLAYS
+
+
+def test_what_something_stands_in_the_way_of_is_left_to_a_replay_of_the_case(
+    trial: Callable[..., Trial],
+) -> None:
+    def stumbles(_: int, turns: Iterator[bool] = iter([True])) -> bool:  # noqa: B008 - one for all calls
+        if next(turns, False):
+            return True
+        raise Blocked("saveDraft", "answered 500")
+
+    made = trial(stumbles)
     with pytest.raises(Contradiction):
         made.hold()
     assert not made.attempt.confirmed

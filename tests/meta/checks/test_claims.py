@@ -1,6 +1,6 @@
 """Every claim can hold and can fail; what cannot be judged is neither."""
 
-import json
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -112,23 +112,27 @@ def test_only_declared_clauses_are_observed(attempt: Attempt, catalogue: Any) ->
         observe("draft-info-answer", "getDraftInfo", 1)
 
 
+#: Attempts at a case by what became of the claim in them: seen contradicted, held, or not come to.
 @pytest.mark.parametrize(
-    ("seen", "before", "confirmed"),
+    ("attempts", "confirmed", "rate"),
     [
-        ({"data": {"a": 2, "b": 1, "header": {}}}, None, True),
-        ({"a": 2, "b": 1}, {"a": 2}, False),
-        ({"a": 2}, None, False),
-        ({"errors": []}, None, False),
+        (["seen", "seen"], True, (2, 2)),
+        (["seen", "held", "seen"], True, (2, 3)),
+        (["seen", "held"], False, (1, 2)),
+        # What did not come to the claim was no try at it: a fault that is always there is not intermittent.
+        (["seen", "nothing", "seen"], True, (2, 2)),
+        (["seen", "nothing"], False, (1, 1)),
     ],
-    ids=["another", "saved there before", "a member less", "no document"],
 )
-def test_another_document_in_place_of_one_counts_when_seen_once(
-    attempt: Attempt, must: Claim, seen: Any, before: dict[str, int] | None, confirmed: bool
+def test_a_contradiction_counts_when_it_was_seen_again_among_the_tries_that_came_to_it(
+    catalogue: Any, attempts: list[str], confirmed: bool, rate: tuple[int, int]
 ) -> None:
-    attempt.exchanges += (
-        [exchange(None, "saveDraft", request_body=json.dumps(before).encode())] if before else []
-    )
-    with pytest.raises(Contradiction):
-        must.shows(exchange(answer(seen)), {"a": 1, "b": 1})
-    (finding,) = confirm([attempt, Attempt(2)])
-    assert (finding.confirmed, finding.rate) == (confirmed, (1, 2))
+    made = [Attempt(number) for number, _ in enumerate(attempts, start=1)]
+    for attempt, became in zip(made, attempts, strict=True):
+        with suppress(Contradiction):
+            if became != "nothing":
+                Expect(attempt, catalogue, ["draft-get-content"])("draft-get-content").holds(
+                    became == "held", expected="it", seen="another"
+                )
+    (found,) = confirm(made)
+    assert (found.confirmed, found.rate) == (confirmed, rate)

@@ -14,6 +14,8 @@ from tests.meta.program import Launched, Launcher, clean_environment
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import settings_of
 
+_HASTY = ("-p", "hasty")
+
 
 @dataclass
 class Ended:
@@ -72,7 +74,7 @@ class Runner:
 
     def start(self, *words: str) -> Launched:
         """Start bare pytest, for tests that interfere with it; `end` waits for it."""
-        given = self._words(words, None)
+        given = self._words((*_HASTY, *words), None)
         return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", kind="pytest")
 
     def aim(self, url: str, *, only_author: bool = False, pace: str = "") -> Path:
@@ -90,7 +92,7 @@ class Runner:
 
     def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
         """Run to the end; `program` for the command instead of bare pytest."""
-        given = (["run"] if program else []) + self._words(words, reports, program=program)
+        given = (["run"] if program else []) + self._words((*_HASTY, *words), reports, program=program)
         kind = "program" if program else "pytest"
         ended = self._launcher.run(given, self.checkout, self._env(), self.scratch / "out", kind=kind)
         return Ended(*ended, reports or self.reports)

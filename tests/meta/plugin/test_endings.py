@@ -1,6 +1,8 @@
 """How runs end: exit codes, the same from both ways to start one; what is said of each case; limits; confirmation."""
 
 import json
+import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,9 @@ DOWN: Any = (503, [], b"")
 
 #: What a service does, which cases run, the exit code, and the verdicts on some clauses.
 ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
-    "it holds, and a case asserts nothing": (
+    "it holds": (
         lambda *_: None,
-        "test_save or test_only_sends",
+        "test_save",
         0,
         {SAVE: "pass", GET: "untested", "draft-save-answer": "observed", "no-server-error": "pass"},
     ),
@@ -92,6 +94,7 @@ def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
         "undeclared": "without declaring it",
         "silent": "silent: it can be observed, never claimed",
         "nothing": "without an assertion or an observation",
+        "only_sends": "without an assertion or an observation",
         "foreign": "outside the run's namespace",
         "crash": "RuntimeError",
     }
@@ -146,6 +149,30 @@ def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable
     assert "requests in a row without an answer" in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["faults"].get("status 503", 0) >= 5
     assert len(ended.cases()) < 13
+
+
+@pytest.mark.parametrize(
+    ("seconds", "nodes", "code", "standing"),
+    [(0.5, 1, 0, "unconfirmed"), (0.5, 2, 0, "unconfirmed"), (math.inf, 3, 1, "fail")],
+    ids=["old for a while", "old for a while at one of two nodes", "one of three nodes stays old"],
+)
+def test_what_an_old_node_answers_while_a_deployment_is_rolling_fails_no_run(
+    run: Any, faulty: Callable[..., Any], seconds: float, nodes: int, code: int, standing: str
+) -> None:
+    reads = list[float]()
+
+    def old(method: str, path: str, before: int) -> Any:
+        if method != "GET" or not path.endswith("/versions/draft"):
+            return None
+        reads.append(time.monotonic())
+        return NOT_FOUND if reads[-1] < reads[0] + seconds and before % nodes == 0 else None
+
+    ended = run("-k", "test_many", "--realm=abs-dev", f"--target={faulty(old).target}")
+    (finding,) = ended.verdict["findings"]
+    assert (ended.code, finding["standing"], finding["clause"]) == (code, standing, GET), ended.output
+    # Half of it, or a third, is always there where it was tried again in the same way.
+    assert (finding["confirmed"], finding["intermittent"]) == (code == 1, code == 1)
+    assert finding["rate"] == ([2, 4] if code else [1, 13])
 
 
 def test_a_token_that_cannot_be_used_is_no_mistake_of_the_suite(run: Any, faulty: Callable[..., Any]) -> None:

@@ -93,7 +93,7 @@ def test_nothing(world: World) -> None:
 
 @contract("draft-get-content", "draft-exists-absent")
 def test_only_sends(world: World) -> None:
-    """A case that only sends: the universal checks look at the answer, its clauses stay untested."""
+    """A case that only sends: the universal checks look at the answer, and nothing at what the case is about."""
     world.author.draft_exists(world.uid())
 
 
