@@ -42,15 +42,14 @@ def counting(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
 def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     """Return the must cells that could not be judged, waived ones included.
 
-    The environment or a failed precondition stood in the way; under `strict` also: a setting is missing, or the
-    cases on it ended before they reached it. What lies outside the profile, or what nothing can test, is not here.
+    The environment or a failed precondition stood in the way, or the cases on it ended before they reached it; under
+    `strict` also: a setting is missing. What lies outside the run or its profile, or what nothing can test, is not
+    here.
     """
 
     def stuck(cell: Cell) -> bool:
-        wanting = bool(cell.settings) or cell.unreached
-        return cell.verdict is Verdict.INCONCLUSIVE or (
-            record.run.strict and cell.verdict is Verdict.UNTESTED and wanting
-        )
+        wanting = cell.unreached or (bool(cell.settings) and record.run.strict)
+        return cell.verdict is Verdict.INCONCLUSIVE or (cell.verdict is Verdict.UNTESTED and wanting)
 
     musts = [cell for cell in counting(record, cells) if cell.clause.level == "must" and stuck(cell)]
     return [cell for cell in musts if not _blocked_elsewhere(record, cell)]

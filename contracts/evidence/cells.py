@@ -11,7 +11,10 @@ from contracts.interface.catalogue import Clause
 
 @dataclass(slots=True)
 class Evidence:
-    """All that a run holds on one clause in one realm; `dealt`: the realms where its cases had the clause's turn."""
+    """All that a run holds on one clause in one realm.
+
+    `dealt`: the realms where its cases had the clause's turn. `left_out`: the selection left out cases on it.
+    """
 
     terms: Terms
     cases: list[Case] = field(default_factory=list)
@@ -19,6 +22,7 @@ class Evidence:
     untested: list[Untested] = field(default_factory=list)
     observed: bool = False
     dealt: set[str] = field(default_factory=set)
+    left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,8 @@ class Cell:
     """The verdict on one clause in one realm.
 
     `held` and `contradicted` count assertions; `cases` are node ids; `findings` are finding ids; `reason` is
-    None only for a pass and an observation without anything to add. `unreached` says that cases took the clause up
-    and none came to an assertion on it; `settings` are those for want of which it was not judged.
+    None only for a pass and an observation without anything to add. `unreached` says that all its cases took the clause
+    up and none came to an assertion on it; `settings` are those for want of which it was not judged.
     """
 
     clause: Clause
@@ -59,7 +63,8 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     statements = [*_from_findings(evidence, held), *_from_cases(clause, evidence.cases, held)]
     statements += _from_assertions(clause, evidence, held, contradicted)
     statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
-    unreached = not (statements or evidence.dealt) and bool(evidence.cases) and clause.untested is None
+    due = bool(evidence.cases) and clause.untested is None and not evidence.left_out
+    unreached = due and not (statements or evidence.dealt)
     if evidence.dealt:
         statements = statements or [
             (Verdict.UNTESTED, f"dealt out: its turn was in {', '.join(sorted(evidence.dealt))}")

@@ -317,6 +317,8 @@ def _evidence(
             turns[clause, case.anywhere].add(case.realm)
     for finding in findings:
         found[finding.clause, finding.realm].findings.append(finding)
+    for (clause, realm), evidence in found.items():
+        evidence.left_out = any(each.touches(clause, realm) for each in record.narrowed)
     for observation in record.observations:
         found[observation.clause, observation.realm].observed = True
     for untested in record.untested:

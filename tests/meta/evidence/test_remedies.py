@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.record import Block, Environment, Verdict
+from contracts.evidence.record import Block, Environment, ExitCode, Narrowed, Verdict
 from contracts.evidence.remedies import NEXT_STEPS, Remedy
 from contracts.evidence.verdicts import judge
 from contracts.reports.summary import Light, lamps
@@ -53,10 +53,23 @@ def test_an_account_that_stopped_a_run_is_no_fault_of_the_environment() -> None:
     assert (lit["settings"], lit["environment"]) == (Light.RED, Light.GREEN)
 
 
-@pytest.mark.parametrize(("strict", "light"), [(True, Light.AMBER), (False, Light.GREEN)])
-def test_a_clause_that_no_assertion_reached_counts_where_a_run_is_strict(strict: bool, light: Light) -> None:
-    about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
-    idle = case("idle", Verdict.PASS, clauses=(about.id,))
-    record = run_record(idle, clauses=(about.id,), strict=strict)
-    lit = {each.name: each.light for each in lamps(record, judge(record, [about]))}
-    assert lit["suite"] is light
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("level", "left_out", "code", "light"),
+    [
+        ("must", False, ExitCode.INCONCLUSIVE, Light.AMBER),
+        # Another case might have reached it.
+        ("must", True, ExitCode.PASS, Light.GREEN),
+        ("should", False, ExitCode.PASS, Light.GREEN),
+    ],
+)
+def test_a_must_that_its_cases_never_reached_is_no_pass_however_the_run_was_started(
+    level: str, left_out: bool, code: ExitCode, light: Light, strict: bool
+) -> None:
+    about = clause("draft-get-content", level, "getDraft", realms=("abs-dev",))
+    idle = case("idle", Verdict.PASS, clauses=("c", about.id), held=1)
+    narrowed = (Narrowed("cases were left out", None),) if left_out else ()
+    record = run_record(idle, clauses=(about.id, "c"), strict=strict, narrowed=narrowed)
+    verdict = judge(record, [about, clause("c", "must", "getDraft", realms=("abs-dev",))])
+    lit = {each.name: each.light for each in lamps(record, verdict)}
+    assert (verdict.exit_code, lit["suite"]) == (code, light)
