@@ -22,7 +22,7 @@ from contracts.cases.shared_documents import (
 )
 from contracts.cases.world import World
 from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Blocked, Untested, done, require, usable
+from contracts.checks.outcomes import OBSTACLES, Blocked, Untested, done, require, usable
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, in_utf8
 from contracts.exchanges.readers import Ambiguous
@@ -357,6 +357,18 @@ def persist(
         if not world.used_up(name, kept):
             break
     return kept
+def claim_unsafe_refused(claim: Claim, world: World, path: Mapping[str, str]) -> None:
+    """Claim that a temporary file is refused under its identifier with characters that are not safe in a URL.
+
+    Raises:
+        Blocked: it was taken, so that it is used up and nothing can be said of it any more.
+    """
+    unsafe = {**path, "tempFileId": f"<{path['tempFileId']} é>|"}
+    sent = world.author.send("persistTemporaryFile", path=unsafe)
+    with contextlib.suppress(*OBSTACLES):  # a gateway may answer to such an address
+        claim.refused(sent)
+    took = sent.response is not None and sent.response.success
+    require(not took, "persistTemporaryFile", "takes a file under an identifier with other characters in it")
 
 
 def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:

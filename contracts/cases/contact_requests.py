@@ -276,7 +276,7 @@ class ContactRequests:
     def _probe(self) -> Reporting:
         answers = {field: usable(self.lacking(field)) for field in _PROBED}
         takes = False
-        with suppress(Blocked):
+        with suppress(Blocked, Untested):
             takes = bool(self._world.contact())  # it could be updated with a record that lacks nothing
         return Reporting(
             refuses=any(map(errors_array.turned_down, answers.values())),

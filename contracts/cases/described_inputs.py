@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases.draft_lives import DraftModel
+from contracts.cases.shared_documents import document_for_uploads
 from contracts.cases.world import World
 from contracts.checks.claims import Expect
-from contracts.checks.outcomes import Blocked, Contradiction, taken, usable
-from contracts.errors import EnvironmentFault
+from contracts.checks.outcomes import OBSTACLES, Blocked, Contradiction, taken, usable
+from contracts.errors import SuiteError
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange
 from contracts.interface.catalogue import load_catalogue
@@ -34,12 +35,15 @@ _ANYWHERE: Final = "http://127.0.0.1"
 #: Checks of Schemathesis that compare an answer with the description, where the document is exact.
 _CHECKS: Final = ("content_type_conformance", "response_schema_conformance")
 _LABEL, _SHAPE = "json-labelled-json", "errors-element-shape"
-#: Their failures, and the clause that each is about.
-_FAILURES: Final[Mapping[str, str]] = {
+#: Their failures by the names of their classes, and the clause that each is about; empty for a body that cannot be
+#: read, which the checks of every exchange judge.
+FAILURES: Final[Mapping[str, str]] = {
     "MissingContentType": _LABEL,
     "MalformedMediaType": _LABEL,
     "UndefinedContentType": _LABEL,
     "JsonSchemaError": _SHAPE,
+    "MalformedJson": "",
+    "ContentDeserializationError": "",
 }
 #: Statuses from here on say that the service failed.
 _FAILED: Final = 500
@@ -190,7 +194,7 @@ class DescribedInputs:
         if allowed and self._operation == "updateContact":
             own = self._world.contact()
         elif allowed and self._operation in _FILLS_DOCUMENTS:
-            own = self._world.shared("document for drawn files", self._world.document)
+            own = document_for_uploads(self._world, "drawn files")
         return path | {name: own for name in _UIDS if name in path}
 
 
@@ -211,13 +215,22 @@ def _named(body: Any, uid: str) -> Any:
 
 
 def failures_of(case: Any, response: Any) -> dict[str, list[str]]:
-    """What Schemathesis finds wrong with an answer, by the clause that it is about."""
+    """What Schemathesis finds wrong with an answer, by the clause that it is about.
+
+    Raises:
+        SuiteError: a failure that this version of Schemathesis has and the suite does not know.
+    """
     found: dict[str, list[str]] = {}
     try:
         case.validate_response(response)
     except BaseExceptionGroup as group:
         for failure in group.exceptions:
-            found.setdefault(_FAILURES.get(type(failure).__name__, ""), []).append(str(failure))
+            kind = type(failure).__name__
+            if kind not in FAILURES:
+                raise SuiteError(
+                    f"no clause is named for Schemathesis's failure {kind}: {failure}"
+                ) from failure
+            found.setdefault(FAILURES[kind], []).append(str(failure))
     return found
 
 
@@ -236,7 +249,7 @@ class LinkedCalls:
     saves: int = 0
     latest: str = ""
     found: Contradiction | None = None
-    obstacle: Blocked | EnvironmentFault | None = None
+    obstacle: Exception | None = None
 
     def follow(self, seed: int, scenarios: int, steps: int) -> None:
         """Follow links in several scenarios."""
@@ -275,7 +288,7 @@ class LinkedCalls:
             self.model.claim(self.claim, exchange)
         except Contradiction as found:
             self.found = found
-        except (Blocked, EnvironmentFault) as obstacle:
+        except OBSTACLES as obstacle:
             self.obstacle = obstacle
 
 

@@ -15,9 +15,8 @@ from contracts.cases.world import Draft, World
 from contracts.checks import errors_array
 from contracts.checks.claims import Claim, Expect
 from contracts.checks.definition import not_of_the_way
-from contracts.checks.outcomes import Blocked, Untested, done, missing, require, taken, usable
+from contracts.checks.outcomes import Blocked, HeldBack, Untested, done, missing, require, taken, usable
 from contracts.checks.workflow import Row, ended_in
-from contracts.errors import EnvironmentFault
 from contracts.exchanges import readers
 from contracts.exchanges.exchange import Exchange, Response
 from contracts.file_formats import json_value
@@ -33,26 +32,21 @@ _LOOKED_AT = 2
 def claim_each_refused(
     claim: Claim, exchanges: Sequence[Exchange], control: Callable[[], Exchange] | None = None
 ) -> None:
-    """Claim that every request was refused; those without a usable answer are left to the end.
+    """Claim that every request was refused; what cannot be judged is left to the end.
 
     Args:
         control: Sent when one was not refused: the same operation on a valid uid that was never used. When that is
             not refused either, the operation refuses nothing that is absent, which is a matter of its own clause.
     """
-    obstacle: Blocked | EnvironmentFault | None = None
+    held_back = HeldBack()
     for exchange in exchanges:
-        try:
-            answer = usable(exchange)
-        except (Blocked, EnvironmentFault) as problem:
-            obstacle = obstacle or problem
-            continue
-        if not answer.refusal and control is not None and not usable(control()).refusal:
-            raise Blocked(
-                exchange.operation or "", "does not refuse what is absent, so nothing can be told apart"
-            )
-        claim.turned_down(exchange)
-    if obstacle is not None:
-        raise obstacle
+        with held_back:
+            if not usable(exchange).refusal and control is not None and not usable(control()).refusal:
+                raise Blocked(
+                    exchange.operation or "", "does not refuse what is absent, so nothing can be told apart"
+                )
+            claim.turned_down(exchange)
+    held_back.release()
 
 
 class Elsewhere(NamedTuple):
@@ -157,10 +151,28 @@ def claim_unchanged(claim: Claim, actor: Actor, draft: Draft, *before: Exchange)
 
 
 def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
-    """Claim that reading a draft does not give its document; `before` is what should have kept it out."""
+    """Claim that reading a draft does not give its document; `before` is what should have kept it out.
+
+    Raises:
+        Blocked: no draft is given with its document, so that nothing can be told.
+    """
     read = world.author.get_draft(draft.uid)
     hidden = not _given(usable(read), draft.document)
+    if hidden:
+        world.once("draft-get-content holds", lambda: need_as_saved(world.author, world.shared_draft()))
     claim.holds(hidden, *(before or (draft.exchange,)), read, expected="nothing of it")
+
+
+def claim_still_there(claim: Claim, world: World, draft: Draft, before: Exchange) -> None:
+    """Claim that a draft is there by any reading after what should have left it alone.
+
+    Raises:
+        Blocked: what was never saved is found too, so that nothing can be told.
+    """
+    there = is_there(world.author, draft.uid)
+    if there:
+        world.once("draft-exists-absent holds", lambda: need_absence(world))
+    claim.holds(there, before, expected="the draft stays", seen="no draft any more")
 
 
 def _given(answer: Response, document: dict[str, Any]) -> bool:

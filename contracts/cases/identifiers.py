@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from contracts.cases import requests
+from contracts.cases.attachments import claim_nothing_attached
 from contracts.cases.drafts import (
     claim_as_ordinary,
     claim_each_refused,
@@ -411,9 +412,8 @@ class NearMisses:
             folded = deal.whole(foldings(self._tried))
             claim_nothing_saved(claims, self._world, self._tried, folded, self.refused)
         elif self._usual is not None and self.refused is not None:
-            attached = self._world.attachment_ids(self._usual.path["uid"])
-            claim, seen = self._claim(_CHARACTER, self._operation), f"its list holds {attached}"
-            claim.holds(not attached, self.refused, expected="no attachment of the document", seen=seen)
+            claim = self._claim(_CHARACTER, self._operation)
+            claim_nothing_attached(claim, self._world, self._usual.path["uid"], self.refused)
 
     def _judging(self, clause: str) -> Claim:
         """A claim about the clause, or about the one on characters where that does not speak of the operation."""

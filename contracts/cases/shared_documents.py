@@ -113,9 +113,9 @@ def need_absence(world: World, operation: str) -> bool:
     return require(absent, operation, "finds an attachment under an identifier that nothing has")
 
 
-def document_for_uploads(world: World) -> str:
-    """The uid of a shared document to attach files to, each under a name of its own."""
-    return world.shared("document for uploads", lambda: world.document(world.kept_uid()))
+def document_for_uploads(world: World, what: str = "uploads") -> str:
+    """The uid of a shared document to attach files to, each under a name of its own; it stays until the end."""
+    return world.shared(f"document for {what}", lambda: world.document(world.kept_uid()))
 
 
 def second_document(world: World) -> SharedDocument:

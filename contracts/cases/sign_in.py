@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from contracts.cases import drafts
+from contracts.cases import attachments, drafts
 from contracts.cases.hostile_input import Deal
 from contracts.cases.requests import Request, send
 from contracts.cases.world import World
@@ -220,6 +220,8 @@ def claim_refused_without_token(
     drafts.claim_each_refused(claim, asked)
     for effect in _effects(world, request):
         claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
+    if request.operation in operations_with(stores="attachment"):
+        attachments.claim_nothing_attached(claim, world, request.path["uid"], *asked[:1])
     if request.operation in operations_with(protected=True, permanent=False):
         done(send(request, world.author))
 
@@ -234,8 +236,6 @@ def _effects(world: World, request: Request) -> Iterator[str]:
         if gone:
             drafts.need_presence(world)
         yield "the draft is gone" if gone else ""
-    if request.operation in operations_with(stores="attachment"):
-        yield "the document has an attachment now" if world.attachment_ids(uid) else ""
 
 
 def _exists(world: World, uid: str) -> bool:

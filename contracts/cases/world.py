@@ -311,13 +311,6 @@ class World:
         self._session.kept.add(uid)
         return uid
 
-    def attachment_ids(self, uid: str) -> list[int]:
-        """Every whole number in the records of a document's attachment list; ids are among them."""
-        answer = self.author.list_attachments(uid).answer
-        # Figures of an envelope, such as a total, say nothing about an attachment.
-        listed = readers.records(answer) if answer.success else None
-        return [number for record in listed or () for number in readers.integers(record)]
-
     def shared_document(self) -> str:
         """The uid of the shared draft, or of another document where drafts take no attachments."""
         if self.refusal_of_files() is None:

@@ -16,19 +16,28 @@ from contracts.cases import (
 )
 
 
-@smoke(requests=12)
+@smoke(requests=13)
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
+@contract("attachment-temporary-characters")
 @contract("realm-attachments-without", "content-type-not-needed", "attachment-persist-no-limit")
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
-@contract(files=1, needs=(), requests=11)
+@contract(files=1, needs=(), requests=12)
 def test_a_temporary_file_becomes_an_attachment(
     world: World, expect: Expect, observe: Observer, realm: str
 ) -> None:
-    """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded."""
+    """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded.
+
+    It is refused before under its identifier with characters around it that are not safe in a URL.
+    """
     uid = world.document()
     tried: list[dict[str, str]] = []
-    kept = attachments.persist(expect, world, uid, tried.append)
+
+    def refused_with_others(path: dict[str, str]) -> None:
+        attachments.claim_unsafe_refused(expect("attachment-temporary-characters"), world, path)
+        tried.append(path)
+
+    kept = attachments.persist(expect, world, uid, refused_with_others)
     attachments.claim_persisted_without_headers(expect, world, kept, realm)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
@@ -55,14 +64,6 @@ def test_an_unknown_temporary_file_is_refused(world: World, expect: Expect, obse
         expect("attachment-persist-unknown").refused(refused)
     attachments.claim_nothing_attached(expect("attachment-persist-unknown"), world, uid, refused)
     observe("attachment-failure-status", "persistTemporaryFile", shape(refused))
-
-
-@contract("attachment-temporary-characters", requests=3)
-def test_characters_that_are_not_safe_in_an_address_are_refused(world: World, expect: Expect) -> None:
-    """A temporary file identifier with characters that are not safe in a URL is refused."""
-    uid = world.document()
-    path = {"uid": uid, "tempFileId": "not safe<é>|"}
-    expect("attachment-temporary-characters").refused(world.author.send("persistTemporaryFile", path=path))
 
 
 @contract(

@@ -52,10 +52,7 @@ def test_deleting_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     draft = world.draft()
     gone = anonymous.delete_draft(draft.uid)
     expect("draft-delete-needs-token").refused(gone)
-    there = drafts.is_there(world.author, draft.uid)
-    expect("draft-delete-needs-token").holds(
-        there, gone, expected="the draft stays", seen="no draft any more"
-    )
+    drafts.claim_still_there(expect("draft-delete-needs-token"), world, draft, gone)
 
 
 @contract("draft-of-another", profile="nightly", requests=7)

@@ -1,0 +1,143 @@
+"""What a case was not shown it does not pass over: a list that tells nothing, a failure nobody knows, one obstacle."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+import schemathesis.core.failures
+import schemathesis.openapi.checks
+
+from contracts.cases import attachments
+from contracts.cases.attachments import claim_unsafe_refused
+from contracts.cases.comparison import claim_each
+from contracts.cases.contact_requests import CREATE, ContactRequests
+from contracts.cases.described_inputs import FAILURES, failures_of
+from contracts.cases.requests import Request
+from contracts.cases.sample_records import Samples
+from contracts.cases.shared_documents import document_for_uploads
+from contracts.cases.sign_in import claim_refused_without_token
+from contracts.cases.world import World
+from contracts.checks.claims import Claim, Expect
+from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from contracts.errors import EnvironmentFault, SuiteError
+from contracts.exchanges.readers import Ambiguous
+from contracts.settings.target import RealmSettings
+from tests.meta.messages import answer, exchange
+
+
+@pytest.fixture
+def world(run: Any, scripted: Callable[..., Any]) -> Callable[..., World]:
+    """Makes a world whose requests are answered by a rule."""
+
+    def make(rule: Callable[[str, dict[str, Any]], tuple[int, Any]]) -> World:
+        settings = RealmSettings(
+            contact_schema="contact", contact_organization="org-0123456", country_terms=("ke",)
+        )
+        return World(run, scripted(rule), Samples(settings, "abs-dev"))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("listed", "ends"),
+    [
+        ((200, []), None),
+        ((200, [{"name": "a.txt"}]), Contradiction),  # a record without a number is one all the same
+        ((403, {}), Blocked),
+        ((200, "no list"), Blocked),
+    ],
+)
+def test_nothing_is_attached_only_where_a_list_shows_so(
+    world: Callable[..., World],
+    claims: Expect,
+    attempt: Attempt,
+    monkeypatch: pytest.MonkeyPatch,
+    listed: tuple[int, Any],
+    ends: type[Exception] | None,
+) -> None:
+    uid = "rc-abcd-document-1"
+
+    def rule(operation: str, parts: dict[str, Any]) -> tuple[int, Any]:
+        return listed if operation == "listAttachments" and parts["path"]["uid"] == uid else (200, {})
+
+    request = Request("createAttachment", {"uid": uid, "filename": "a.txt"}, body=b"a")
+    refused, made = exchange(answer({}, 401), "createAttachment"), world(rule)
+    made.once("answer of an empty list", lambda: 200)
+    monkeypatch.setattr(attachments, "need_own_list", bool)
+    claim = claims("token-invalid-refused", "createAttachment")
+    with pytest.raises(ends) if ends else nullcontext():
+        claim_refused_without_token(claim, made, request, [refused])
+    assert attempt.held.total() == (1 if ends else 2)
+
+
+@pytest.mark.parametrize("obstacle", [Blocked(CREATE, "refused"), Untested("no answer tells a name")])
+def test_how_faults_are_told_is_known_where_no_contact_can_be_updated(
+    world: Callable[..., World], monkeypatch: pytest.MonkeyPatch, obstacle: Exception
+) -> None:
+    def stumble(_: World) -> str:
+        raise obstacle
+
+    monkeypatch.setattr(World, "contact", stumble)
+    errors = [{"code": "Error.Mandatory", "property": name} for name in ("firstName", "emails")]
+    told = ContactRequests(CREATE, world(lambda *_: (400, {"errors": errors}))).reporting()
+    assert (told.refuses, told.arrays, told.names, told.takes) == (True, True, True, False)
+
+
+def test_a_document_that_drawn_files_share_stays_until_the_end(
+    run: Any, world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.kept = set[str]()
+    monkeypatch.setattr(World, "document", lambda _, uid: uid)
+    made = world(lambda *_: (200, {}))
+    assert document_for_uploads(made, "drawn files") in run.kept
+    assert document_for_uploads(made, "drawn files") == document_for_uploads(made, "drawn files")
+
+
+@pytest.mark.parametrize(
+    "obstacle", [Blocked("getDraft", "500"), EnvironmentFault("reset"), Ambiguous("two")]
+)
+def test_one_judgement_that_cannot_be_made_hides_no_other(
+    claims: Expect, attempt: Attempt, obstacle: Exception
+) -> None:
+    def stumble(_: Claim) -> None:
+        raise obstacle
+
+    judgements = {
+        "draft-get-content": stumble,
+        "draft-save-updates": lambda claim: claim.holds(True, expected=""),
+    }
+    with pytest.raises(type(obstacle)):
+        claim_each(claims, "getDraft", judgements)
+    assert attempt.held.keys() == {("draft-save-updates", "getDraft")}
+
+
+def test_a_failure_of_schemathesis_that_nobody_knows_is_a_mistake_of_the_suite() -> None:
+    class Renamed(AssertionError):
+        pass
+
+    class Case:
+        def validate_response(self, found: Exception) -> None:
+            raise BaseExceptionGroup("failures", [found])
+
+    with pytest.raises(SuiteError, match="Renamed: odd"):
+        failures_of(Case(), Renamed("odd"))
+    where = (schemathesis.openapi.checks, schemathesis.core.failures)
+    assert [name for name in FAILURES if not any(hasattr(each, name) for each in where)] == []
+
+
+@pytest.mark.parametrize(("status", "advice", "goes_on"), [(404, 0, True), (500, 0, True), (201, 1, False)])
+def test_a_file_is_offered_under_a_spoilt_identifier_of_its_own(
+    world: Callable[..., World], claims: Expect, attempt: Attempt, status: int, advice: int, goes_on: bool
+) -> None:
+    asked = list[str]()
+
+    def rule(_: str, parts: dict[str, Any]) -> tuple[int, Any]:
+        asked.append(parts["path"]["tempFileId"])
+        return status, {}
+
+    path = {"uid": "rc-abcd-document-1", "tempFileId": "file-1"}
+    with nullcontext() if goes_on else pytest.raises(Blocked):
+        claim_unsafe_refused(claims("attachment-temporary-characters"), world(rule), path)
+    assert ["file-1" in name and name != "file-1" for name in asked] == [True]
+    assert len(attempt.evidence) == advice
