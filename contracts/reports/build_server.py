@@ -89,8 +89,7 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
         )
     if case.outcome is Verdict.ERROR:
         return Error(printable(reason), "suite error")
-    # What several cases saw together fails them, although none of them saw it twice.
-    if case.outcome is Verdict.FAIL or any(each.fails for each in mine):
+    if case.outcome is Verdict.FAIL:
         causes = verdict.causes_of(case)
         message = "; ".join(cause.headline for cause in causes) or reason
         failure = Failure(printable(message), "contradiction")

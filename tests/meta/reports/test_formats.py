@@ -16,7 +16,7 @@ from contracts.evidence.verdicts import RunVerdict
 from contracts.file_formats import convert
 from contracts.reports import build_server, verdict_json
 from contracts.reports.build_server import annotation_lines
-from tests.meta.evidence.sample_records import Story, consumer, deviation, finding, waiver
+from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 from tests.meta.reports.sample_runs import ODD_VALUES
 
 SCHEMA_FILE = Path(verdict_json.__file__).parent / "schemas" / "verdict.schema.json"
@@ -126,15 +126,6 @@ def test_an_annotation_for_each_finding_cannot_be_made_into_another_command(verd
     for line in lines:
         assert COMMAND.fullmatch(line), line
         assert not any(ord(character) < 32 for character in line)
-
-
-def test_what_several_cases_saw_together_is_a_failure_of_each(story: Story, tmp_path: Path) -> None:
-    for _ in range(3):
-        story.case("draft-get-content")
-        story.findings.append(finding(story.cases[-1], confirmed=False, reproduced=1))
-    build_server.write(story.record(), story.verdict(), tmp_path)
-    results = [each.result for suite in JUnitXml.fromfile(str(tmp_path / "junit.xml")) for each in suite]
-    assert [result[0].type for result in results if result] == ["contradiction"] * 3
 
 
 def test_every_term_is_named_to_machines(story: Story, tmp_path: Path) -> None:
