@@ -54,11 +54,11 @@ def test_a_temporary_file_becomes_an_attachment(
     observe("attachment-persist-twice", "persistTemporaryFile", status(again))
 
 
-@contract("attachment-persist-unknown", "attachment-failure-status", requests=6)
+@contract("attachment-persist-unknown", "attachment-failure-status", requests=5)
 def test_an_unknown_temporary_file_is_refused(world: World, expect: Expect, observe: Observer) -> None:
     """Persisting a temporary file that was never uploaded is refused each time, and no attachment appears."""
     uid = world.document()
-    for number in range(3):
+    for number in range(2):
         path = {"uid": uid, "tempFileId": f"never-uploaded-{number}-{world.fresh.prefix}"}
         refused = world.author.send("persistTemporaryFile", path=path)
         expect("attachment-persist-unknown").refused(refused)
