@@ -108,7 +108,7 @@ def _from_findings(evidence: Evidence, held: int) -> Iterator[Statement]:
 def _from_cases(clause: Clause, cases: Iterable[Case], held: int) -> Iterator[Statement]:
     # Only a case that lists the clause counts here: a universal check is judged apart from the case that ran it.
     for case in cases:
-        if clause.id not in case.clauses:
+        if clause.id not in case.clauses or case.quiet:
             continue
         if case.outcome in {Verdict.ERROR, Verdict.INCONCLUSIVE}:
             cause = case.blocked_by.cause if case.blocked_by else None

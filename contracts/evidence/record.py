@@ -205,6 +205,10 @@ class CaseBegun(OpenFormat, frozen=True, rename={"id": "case"}, kw_only=True):
     operations: tuple[Name, ...]
 
 
+#: Why a case that sent something is untested, where it ended without saying anything of its clauses.
+QUIET: Final = "the case ended without an assertion or an observation"
+
+
 class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     """One case that ended, or that a worker died in (`outcome` error, no attempts).
 
@@ -225,6 +229,11 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     deals: bool = False
     settings: tuple[Name, ...] = ()
     worker: str = ""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it ended without saying anything of its clauses, be it that the service gave no occasion to."""
+        return self.reason == QUIET
 
     @property
     def anywhere(self) -> str:

@@ -324,7 +324,7 @@ def _evidence(
     for untested in record.untested:
         found[untested.clause, untested.realm].untested.append(untested)
     for (clause, _), evidence in found.items():
-        if all(case.outcome is Verdict.PASS for case in evidence.cases):
+        if all(case.outcome is Verdict.PASS or case.quiet for case in evidence.cases):
             evidence.dealt |= {realm for case in evidence.cases for realm in turns[clause, case.anywhere]}
     return found
 

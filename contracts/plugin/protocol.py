@@ -31,7 +31,7 @@ from contracts.checks.outcomes import (
 from contracts.checks.table import note_universal
 from contracts.errors import SuiteError
 from contracts.evidence.findings import ConsumerScope, Finding, scope_of
-from contracts.evidence.record import Verdict
+from contracts.evidence.record import QUIET, Verdict
 from contracts.interface.catalogue import Level
 from contracts.interface.profiles import Profile
 from contracts.plugin.case import Case, Ending, case_of, is_case
@@ -201,7 +201,8 @@ def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> End
         return raised
     if attempt.observations:
         return Ending(Verdict.OBSERVED)
-    return Ending(Verdict.ERROR, "the case ended without an assertion or an observation")
+    # One that sends nothing is a mistake; the other may have met a service that gives no occasion.
+    return Ending(Verdict.UNTESTED if attempt.exchanges else Verdict.ERROR, QUIET)
 
 
 def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from contracts.evidence.record import Block, Environment, ExitCode, Narrowed, Verdict
+from contracts.evidence.record import QUIET, Block, Environment, ExitCode, Narrowed, Verdict
 from contracts.evidence.remedies import NEXT_STEPS, Remedy
 from contracts.evidence.verdicts import judge
 from contracts.reports.summary import Light, lamps
@@ -55,19 +56,21 @@ def test_an_account_that_stopped_a_run_is_no_fault_of_the_environment() -> None:
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize(
-    ("level", "left_out", "code", "light"),
+    ("level", "left_out", "quiet", "code", "light"),
     [
-        ("must", False, ExitCode.INCONCLUSIVE, Light.AMBER),
+        ("must", False, False, ExitCode.INCONCLUSIVE, Light.AMBER),
+        ("must", False, True, ExitCode.INCONCLUSIVE, Light.AMBER),
         # Another case might have reached it.
-        ("must", True, ExitCode.PASS, Light.GREEN),
-        ("should", False, ExitCode.PASS, Light.GREEN),
+        ("must", True, True, ExitCode.PASS, Light.GREEN),
+        ("should", False, False, ExitCode.PASS, Light.GREEN),
     ],
 )
 def test_a_must_that_its_cases_never_reached_is_no_pass_however_the_run_was_started(
-    level: str, left_out: bool, code: ExitCode, light: Light, strict: bool
+    level: str, left_out: bool, quiet: bool, code: ExitCode, light: Light, strict: bool
 ) -> None:
     about = clause("draft-get-content", level, "getDraft", realms=("abs-dev",))
     idle = case("idle", Verdict.PASS, clauses=("c", about.id), held=1)
+    idle = structs.replace(idle, outcome=Verdict.UNTESTED, reason=QUIET) if quiet else idle
     narrowed = (Narrowed("cases were left out", None),) if left_out else ()
     record = run_record(idle, clauses=(about.id, "c"), strict=strict, narrowed=narrowed)
     verdict = judge(record, [about, clause("c", "must", "getDraft", realms=("abs-dev",))])
