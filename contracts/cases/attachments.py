@@ -357,6 +357,8 @@ def persist(
         if not world.used_up(name, kept):
             break
     return kept
+
+
 def claim_unsafe_refused(claim: Claim, world: World, path: Mapping[str, str]) -> None:
     """Claim that a temporary file is refused under its identifier with characters that are not safe in a URL.
 
