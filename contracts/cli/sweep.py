@@ -34,8 +34,8 @@ _INCONCLUSIVE: Final = 6
 @click.option(
     "--older-than",
     metavar="HOURS",
-    type=click.FloatRange(0),
-    default=24.0,
+    type=click.IntRange(0, 1_000_000),
+    default=24,
     show_default=True,
     help="Drafts without a ledger are removed from this age on.",
 )
@@ -44,7 +44,7 @@ _INCONCLUSIVE: Final = 6
     is_flag=True,
     help="Also drafts that only start like the suite's (rc-), of any age; no run may be going on elsewhere.",
 )
-def command(*, target: str | None, reports: Path, dry_run: bool, older_than: float, all_of_mine: bool) -> int:
+def command(*, target: str | None, reports: Path, dry_run: bool, older_than: int, all_of_mine: bool) -> int:
     """Remove drafts and private folders that killed runs left behind.
 
     By the ledgers in the reports folder, then by listing the accounts' own drafts. Contacts, submissions and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,8 @@ from contracts.settings.target import SANDBOX
 #: Clocks of two machines may differ by so much; what begins later begins in the future.
 _CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _TOO_SMALL: Final = "smoke"
+#: A link to a run, or a copy of one that stood in its place.
+_LEADS_ELSEWHERE: Final = re.compile(rf"{LATEST}(-\d+)?")
 #: They count before what a kept run could not tell.
 _WORSE: Final = frozenset({ExitCode.FAIL, ExitCode.ERROR})
 
@@ -44,11 +47,8 @@ class Question:
 def newest_run(folder: Path) -> Path:
     """Return a run folder, or the newest run that was not refused in a folder of them, such as an unpacked artifact."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
-    runs = (
-        [folder]
-        if (folder / RUN_FILE).is_file()
-        else [path for path in inside if not path.name.startswith(LATEST)]
-    )
+    own = [path for path in inside if not _LEADS_ELSEWHERE.fullmatch(path.name)]
+    runs = [folder] if (folder / RUN_FILE).is_file() else own
     if not runs:
         raise UsageError(f"no kept run in '{folder}': --from names the folder of a run, or one that holds it")
     newest_first = sorted(runs, key=lambda path: path.name, reverse=True)

@@ -155,7 +155,7 @@ class Run:
             self.worker.stop(BREAKER, obstacle)
             return True
         if aside := set_folder_aside(self.folder.parent):
-            notes = [f"'latest' in the reports was a folder and no link; it is '{aside}' now", *notes]
+            notes.append(f"'latest' in the reports was a folder and no link; it is '{aside}' now")
         write_lines(self.config, [f"contract: {note}" for note in notes])
         # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
         remove_abandoned_private_folders()

@@ -159,7 +159,8 @@ def pack(run_folder: Path) -> bool:
 
 
 def _is_too_large(run_folder: Path) -> bool:
-    counted = (path for path in run_folder.rglob("*") if ALLURE_FOLDER not in path.parts)
+    inside = (path for path in run_folder.iterdir() if path.name != ALLURE_FOLDER)
+    counted = (path for top in inside for path in (top, *top.rglob("*")))
     return sum(map(_bytes_on_disk, counted)) > LARGEST_FOLDER
 
 
