@@ -72,8 +72,8 @@ def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any
       registry-contracts drift accept
       registry-contracts drift --between-realms
     """  # noqa: D301 - click's mark for lines to be left as they are
-    accepting, showing = words[:1] == ("accept",), words[:1] == ("show",)
-    names = words[1:] if accepting or showing else words
+    accepting = words[:1] == ("accept",)
+    names = words[1:] if accepting else words
     if names[1:]:
         raise UsageError(f"one run is compared at a time; take '{names[1]}' away")
     seen = _load(run=next(iter(names), None), **where)

@@ -82,7 +82,11 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
             {"target": target, **plain(entry), "place": entry.place} for target, entry in accepted
         ],
         "proven_by": proving
-        and [{"name": each.name, "sentence": each.sentence} for each in proving if clause.id in each.clauses],
+        and [
+            {"name": each["id"], "sentence": each["sentence"]}
+            for each in proving
+            if clause.id in each["clauses"]
+        ],
     }
 
 

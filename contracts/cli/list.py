@@ -73,8 +73,8 @@ def _operations(chosen: Filters) -> Iterable[Row]:
 def _faults(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
     for fault in sandbox_setup.faults():
-        if not wanted.isdisjoint(fault.clauses) and chosen["operation"] in (None, *fault.operations):
-            yield {"id": fault.name, **plain(fault)}
+        if not wanted.isdisjoint(fault["clauses"]) and chosen["operation"] in (None, *fault["operations"]):
+            yield fault
 
 
 def _findings(chosen: Filters) -> Iterable[Row]:

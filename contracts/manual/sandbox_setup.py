@@ -1,23 +1,14 @@
-"""What an embedded sandbox can be set up with: faults, variants, habits and weathers."""
+"""What an embedded sandbox can be set up with, as rows of a list: faults, variants, habits and weathers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from contracts.errors import UsageError
 
-
-@dataclass(frozen=True)
-class Breakage:
-    """A fault, as a list shows it."""
-
-    name: str
-    sentence: str
-    clauses: tuple[str, ...]
-    operations: tuple[str, ...]
+Row = dict[str, Any]
 
 
 def _of_sandbox(name: str) -> ModuleType:
@@ -33,31 +24,37 @@ def _of_sandbox(name: str) -> ModuleType:
         raise UsageError(why) from error
 
 
-def faults(*, fixed: bool = False) -> list[Breakage]:
-    """Every fault, or those of the fixed set alone."""
+def faults(*, fixed: bool = False) -> list[Row]:
+    """Every fault, or those of the fixed set alone, with what it breaks."""
     population = _of_sandbox("faults.population")
-    chosen = population.fixed_set() if fixed else population.population().values()
-    return [Breakage(fault.name, fault.sentence, fault.breaks, fault.at) for fault in chosen]
-
-
-def variants() -> list[dict[str, Any]]:
-    """Every variant with its sentence."""
-    known = _of_sandbox("variants").ALL.values()
-    return [{"id": each.name, "silent": list(each.silent), "sentence": each.sentence} for each in known]
-
-
-def habits() -> list[dict[str, Any]]:
-    """Every habit with its usual value, as `--habit` takes it, and what it is about."""
     return [
-        {"id": name, "usual": usual, "meaning": meaning}
-        for name, usual, meaning in _of_sandbox("habits").described()
+        {
+            "id": each.name,
+            "sentence": each.sentence,
+            "clauses": list(each.breaks),
+            "operations": list(each.at),
+        }
+        for each in (population.fixed_set() if fixed else population.population().values())
     ]
 
 
-def weathers() -> list[dict[str, Any]]:
-    """Every weather with its sentence, and its figures as `--weather` takes them."""
-    module = _of_sandbox("weather")
+def variants() -> list[Row]:
+    """Every variant with the silent points that it fills."""
+    known = _of_sandbox("variants").ALL.values()
+    return [{"id": each.name, "sentence": each.sentence, "silent": list(each.silent)} for each in known]
+
+
+def habits() -> list[Row]:
+    """Every habit with its usual value, as `--habit` takes it."""
     return [
-        {"id": each.name, "figures": module.figures_text(each), "sentence": each.sentence}
-        for each in module.ALL.values()
+        dict(zip(("id", "usual", "meaning"), each, strict=True)) for each in _of_sandbox("habits").described()
+    ]
+
+
+def weathers() -> list[Row]:
+    """Every weather with its figures, as `--weather` takes them."""
+    module = _of_sandbox("weather")
+    known = module.ALL.values()
+    return [
+        {"id": each.name, "sentence": each.sentence, "figures": module.figures_text(each)} for each in known
     ]

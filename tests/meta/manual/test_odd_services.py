@@ -48,7 +48,7 @@ def test_a_file_that_is_none_is_refused_in_a_line_before_anything_is_sent(
     for words in (
         "check x.har",
         "init x --from-har x.har",
-        "drift show --baseline x.yaml",
+        "drift --baseline x.yaml",
         "doctor --target x.toml",
         "gate --base-url http://127.0.0.1:9 --consumer x.toml",
         "run --base-url http://127.0.0.1:9 --deviations x.toml",
