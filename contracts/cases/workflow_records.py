@@ -367,6 +367,8 @@ class WorkflowRecords:
         Args:
             before: Members that differ from those of the update; none for no claim.
         """
+        if self._world.realm not in DOCUMENT_REALMS:
+            return  # nothing reads drafts there
         claim = claims("workflow-update-replaces-draft")
         if not before:
             claim.untested(
