@@ -284,10 +284,6 @@ class Life:
                 answer = self._send(actor, operation, path={"uid": uid})
                 if action == "delete" and there:
                     self._claim_deleted(owner, answer)
-                if action == "info" and there and answer.success:
-                    players.claim("draft-info-present", operation).meets(
-                        "metadata", self._model.exchanges[-1]
-                    )
                 if foreign and not answer.refusal:
                     self._renew(name, owner)  # what follows is not shown
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:

@@ -96,11 +96,7 @@ DOCUMENT: Final = Check("document", "the document as it was saved", _another_doc
 GONE: Final = Check("gone", "nothing there any more", quoted_unless(lambda response: not response.success))
 CONTENT_GONE: Final = Check("content-gone", "not the content that was deleted", _the_same_document)
 METADATA: Final = Check(
-    "metadata",
-    "metadata of the draft",
-    quoted_unless(lambda response: bool(response.json)),
-    clauses=("draft-info-present",),
-    applies=on_success,
+    "metadata", "metadata of the draft", quoted_unless(lambda response: bool(response.json))
 )
 
 

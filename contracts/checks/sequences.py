@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from contracts.checks import errors_array
 from contracts.checks.definition import Arguments, Check
-from contracts.checks.documents import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT
+from contracts.checks.documents import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT, METADATA
 from contracts.checks.http import ACCEPTANCE
 from contracts.checks.outcomes import OBSTACLES, CheckOutcome, Result
 from contracts.exchanges import readers
@@ -297,6 +297,8 @@ def _promised(step: Step, draft: Draft) -> tuple[str, Check, str, Arguments] | N
         clause = step.facts.operation.clauses.right_request
         if read and step.taken:
             return clause, DOCUMENT, "the draft as it was saved", document
+        if step.operation == "getDraftInfo" and step.taken:
+            return clause, METADATA, "metadata of the draft that was saved before", {}
         return clause, ACCEPTANCE, "the draft that was saved before", {}
     if step.operation == "draftExists" and draft.entry:
         return "draft-delete-removes", GONE, "no draft, since it was deleted", {}

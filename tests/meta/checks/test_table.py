@@ -206,7 +206,6 @@ def test_a_message_of_the_workflow_is_due_where_no_realm_is_named() -> None:
             ("GET", "/api/v2013/documents/rc-test-0001/attachments?top=1", answer(200, [{}, {}])),
             "attachment-list-top",
         ),
-        (("GET", f"{DRAFT}/info", answer(200, {})), "draft-info-present"),
         (("GET", "/api/v2013/documents/rc-test-01/versions/draft", answer(200, {})), "uid-too-short"),
         (
             (

@@ -150,6 +150,11 @@ SEQUENCES: dict[str, list[Step]] = {
         step("GET", f"{LIST}?collection=my", 200, LISTED, "list-my-without-others", **AS_BOB),
     ],
     # Whose it is then is not shown; what its last account is given of it is what that one saved.
+    "the info of a saved draft holds nothing": [
+        signed_in("ada", TOKEN),
+        SAVED,
+        step("GET", f"{MINE}/info", 200, {}, "draft-info-present"),
+    ],
     "a draft that two accounts saved": [
         signed_in("ada", TOKEN),
         signed_in("bob", BOB),
