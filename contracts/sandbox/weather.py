@@ -264,6 +264,32 @@ async def _lost_route(_: Meeting, asked: Asked) -> None:
     await asked.page(404, "404 Not Found")
 
 
+async def _empty_answers(meeting: Meeting, asked: Asked) -> None:
+    lost: tuple[int, dict[str, str]] = (200, {"Content-Type": JSON})
+    challenge = (202, {"Content-Type": "text/html", "x-amzn-waf-action": "challenge"})
+    status, headers = lost if meeting.chance.random() < 0.5 else challenge
+    await Response("", status, headers)(asked.scope, asked.receive, asked.send)
+
+
+#: What filters take for an attack in a body.
+_SUSPICIOUS: Final = (b"<", b"../")
+
+
+async def _filter(_: Meeting, asked: Asked) -> None:
+    messages = [await asked.receive()]
+    while messages[-1].get("more_body"):
+        messages.append(await asked.receive())
+    body = b"".join(message.get("body", b"") for message in messages)
+    if any(part in body for part in _SUSPICIOUS):
+        await asked.page(403, "Request Rejected")
+        return
+
+    async def received() -> Message:
+        return messages.pop(0) if messages else await asked.receive()
+
+    await asked.app(asked.scope, received, asked.send)
+
+
 async def _maintenance(meeting: Meeting, asked: Asked) -> None:
     if meeting.until is None and meeting.met >= meeting["from_request"]:
         meeting.until = time.monotonic() + meeting["seconds"]
@@ -351,6 +377,11 @@ WEATHERS = (
     Weather("maintenance",
             "From some request on, everything is answered 200 with a maintenance page, for a few seconds.",
             _maintenance, {"from_request": 100, "seconds": 6}),
+    Weather("empty-answers",
+            "Now and then an answer is empty: its body was lost, 200, or a filter asks who is there, 202.",
+            _empty_answers, {"share": 0.03}),
+    Weather("filter", "A filter answers what looks like an attack in a body with an HTML page, 403.",
+            _filter, {}, STANDS_IN_THE_WAY),
     Weather("resets", "Now and then the connection is reset, before the request was done or after.",
             _resets, {"share": 0.02, "after": 0.5}),
     Weather("truncated", "Now and then the body of an answer breaks off in its middle.",

@@ -165,3 +165,46 @@ def test_a_job_at_the_sandbox(
 ) -> None:
     uses(tmp_path, operations)
     does(words, code, last)
+
+
+@pytest.mark.parametrize(
+    ("weather", "code", "last"),
+    [
+        ("empty-answers", 0, "verdict: pass"),
+        ("filter", 6, "verdict: inconclusive: .* requests like this are blocked on the way"),
+    ],
+)
+def test_a_night_behind_a_way_that_answers_by_itself(
+    does: Does, tmp_path: Path, weather: str, code: int, last: str
+) -> None:
+    smoke = f"run --profile smoke --realm abs-dev --sandbox-arguments '--weather {weather}'"
+    does(smoke, code, last)
+    verdict = json.loads((tmp_path / "reports" / "latest" / "verdict.json").read_text("utf-8"))
+    given = [cell["verdict"] for clause in verdict["clauses"] for cell in clause["realms"].values()]
+    assert verdict["findings"] == []
+    assert given.count("pass") >= 0.75 * (given.count("pass") + given.count("inconclusive"))
+
+
+def test_a_finding_is_tried_again_where_it_was_seen_and_nowhere_else(
+    does: Does, serve: Serve, tmp_path: Path
+) -> None:
+    serve("--fault", "uid-accepts-ten", replaced={})
+    does("run --target dev.toml --clause uid-too-short --realm abs-dev", 1, "verdict: fail", **ACCOUNTS)
+    (kept,) = (tmp_path / "reports" / "latest" / "findings").glob("*.json")
+    elsewhere = {"REGISTRY_BASE_URL": "http://127.0.0.1:9", "REGISTRY_EMAIL": "a", "REGISTRY_PASSWORD": "b"}
+    does(f"run --finding {kept.stem}", 4, "", **elsewhere)
+    does(f"run --finding {kept.stem} --target dev.toml", 1, "verdict: fail", **ACCOUNTS)
+    script, named = ["bash", str(kept.with_suffix(".sh"))], ("EMAIL", "PASSWORD")
+    variables = clean_environment(
+        **{f"REGISTRY_{name}": ACCOUNTS[f"SANDBOX_AUTHOR_{name}"] for name in named}
+    )
+    ended = subprocess.run(script, env=variables, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_a_gate_on_a_machine_that_is_set_up_for_other_things(does: Does, tmp_path: Path) -> None:
+    uses(tmp_path, ["getDraft"])
+    (tmp_path / "reports" / "latest").mkdir(parents=True)
+    gate = f"{GATE} --realm abs-dev"
+    does(gate, 4, "", PYTEST_ADDOPTS="--cov=sdk")
+    does(f"{gate} --workers 2", 0, "gate: pass", HOME="/dev/null/none", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")

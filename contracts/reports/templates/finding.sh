@@ -50,7 +50,7 @@ in_json() { # a text: escapes what ends a text of JSON
 }
 
 sign_in() { # account, e-mail, password: keeps the token
-    [ -n "$2" ] && [ -n "$3" ] || stop 2 "the e-mail and the password of the account $1 are not set"
+    [ -n "$2" ] && [ -n "$3" ] || stop 2 "the account $1 is not set: set REGISTRY_EMAIL and REGISTRY_PASSWORD, or REGISTRY_NAU_EMAIL and so on for another than the author"
     printf '{"email":"%s","password":"%s"}' "$(in_json "$2")" "$(in_json "$3")" > "$folder/sent"
     request -X POST "$BASE/api/v2013/authentication/token" -H 'Accept: application/json' \
         -H 'Content-Type: application/json' --data-binary "@$folder/sent"
