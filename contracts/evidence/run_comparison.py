@@ -50,7 +50,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
 
 FILE_NAME = "history-entry.json"
 _CLAUSES_NAMED: Final = 3
-_BREAKING: Final = ("--defect", "--fault", "--weather")
+_BREAKING: Final = ("--fault", "--weather")
 _SAYS_NOTHING: Final = frozenset({ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.NOTHING_TESTED})
 
 

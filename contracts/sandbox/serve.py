@@ -123,7 +123,6 @@ _TEN_YEARS: Final = 10 * 365 * 86400
 )
 @click.option(
     "--fault",
-    "--defect",
     "faults",
     metavar="NAME",
     multiple=True,

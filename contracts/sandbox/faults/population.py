@@ -7,14 +7,12 @@ it breaks; a confirmed finding on any of them finds it.
 from __future__ import annotations
 
 import difflib
-import json
 import random
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import zip_longest
-from pathlib import Path
 from typing import Final
 from zlib import crc32
 
@@ -36,8 +34,6 @@ from contracts.sandbox.faults.fault import Fault
 from contracts.sandbox.faults.places import CONTACTS, DRAFTS, FILES, SIGN_IN, SUBMISSIONS
 
 _TABLES: Final = (drafts, lists, attachments, contacts, identifiers, workflow, tokens, protocol)
-#: Names of earlier populations, and the row that does the same.
-_FORMER: Final = Path(__file__).with_name("former_names.json")
 #: Why no fault breaks a clause, by the clause.
 UNBREAKABLE: Final[Mapping[str, str]] = {
     "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
@@ -71,22 +67,20 @@ def population() -> Mapping[str, Fault]:
 
 
 def load(name: str) -> Fault:
-    """Find a row by its name or a former one; `:N` behind it gives its size, `@CONDITION` when it acts.
+    """Find a row by its name; `:N` behind it gives its size, `@CONDITION` when it acts.
 
     Raises:
         UsageError: there is none of this name, or no such condition.
     """
-    former: dict[str, str] = json.loads(_FORMER.read_text("utf-8"))
-    now = former.get(name, name)
-    rest, _, condition = now.partition("@")
+    rest, _, condition = name.partition("@")
     base, _, size = rest.partition(":")
-    fault = population().get(now) or population().get(base)
+    fault = population().get(name) or population().get(base)
     if fault is None or (size and not (size.isdecimal() and fault.sizes)):
         near = difflib.get_close_matches(name, population(), n=1)
         hint = f"did you mean '{near[0]}'?" if near else "`registry-contracts list faults` shows them all"
         raise UsageError(f"unknown fault '{name}'; {hint}")
     fault = fault.of_size(int(size)) if size else fault
-    return fault.under(condition) if condition and fault.name != now else fault
+    return fault.under(condition) if condition and fault.name != name else fault
 
 
 def fixed_set() -> list[Fault]:

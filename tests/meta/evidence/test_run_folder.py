@@ -63,12 +63,12 @@ RUN = Story().record().run
     ("command", "narrowed", "kept"),
     [
         ("pytest '--sandbox-arguments=--size-limit 100'", (), True),
-        ("pytest '--sandbox-arguments=--defect list-top-ignored'", (), False),
+        ("pytest '--sandbox-arguments=--fault list-top-ignored'", (), False),
         ("pytest --clause=list-top", (Narrowed("by clause", frozenset(), series=True),), True),
         ("pytest -k paging", (Narrowed("by -k", frozenset()),), False),
     ],
 )
-def test_defects_and_narrowed_runs_make_no_entry(
+def test_faults_and_narrowed_runs_make_no_entry(
     story: Story, command: str, narrowed: tuple[Narrowed, ...], kept: bool
 ) -> None:
     story.holds("draft-get-content")
