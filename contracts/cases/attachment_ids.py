@@ -160,5 +160,9 @@ def names_file(record: Record, filename: str) -> bool:
 
 def lists(record: Record, attachment: Attachment) -> bool:
     """Whether a record of a list is that of an attachment: by its file's name, or by its id under an id's name."""
-    ids = [number for rank, number in readers.ranked_integers(record) if rank < _OTHERWISE]
-    return names_file(record, attachment.filename) or attachment.id in ids
+    return names_file(record, attachment.filename) or attachment.id in named_ids(record)
+
+
+def named_ids(record: Record) -> list[int]:
+    """Numbers of a record that stand under an id's name."""
+    return [number for rank, number in readers.ranked_integers(record) if rank < _OTHERWISE]

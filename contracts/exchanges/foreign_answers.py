@@ -29,8 +29,6 @@ _FOREIGN_STATUSES: Final = frozenset(
 OFTEN: Final = 3
 #: So many successes of one form make a habit.
 _HABIT: Final = 2
-#: After so many answers it is known what all of them bear.
-_KNOWN: Final = 2
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
 _FAILED: Final = 500
@@ -99,7 +97,7 @@ def perhaps_of_the_way(exchange: Exchange) -> str:
         return ""
     if answer.hollow_page and answer.status != _FAILED:
         return page_words(answer)
-    return f"an answer out of a cache{marks(answer.headers)}" if store(answer.headers) else ""
+    return f"an answer out of a cache{marks(answer.headers)}" if exchange.cached else ""
 
 
 def harmless(exchange: Exchange) -> bool:
@@ -124,8 +122,10 @@ class ForeignAnswers:
     _taken: int = 0
     _taken_before: dict[_Place, int] = field(default_factory=dict)
     _forms: dict[_Place, Counter[_Form]] = field(default_factory=lambda: defaultdict(Counter))
-    #: By site, what every answer has borne.
-    _always: dict[str, set[str]] = field(default_factory=dict)
+    #: What every success has borne.
+    _always: dict[_Place, set[str]] = field(default_factory=dict)
+    #: Where an answer came that was out of no cache.
+    _fresh: set[_Place] = field(default_factory=set)
     _refusing_in_json: set[_Place] = field(default_factory=set)
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -148,6 +148,9 @@ class ForeignAnswers:
             if not self.comes_again(exchange, site) or self._taken == self._taken_before[place]:
                 return odd
             self.accept(exchange, site)
+        stored = bool(store(answer.headers))
+        exchange.cached = stored and place in self._fresh and exchange.method in ("GET", "HEAD")
+        self._fresh |= set() if stored else {place}
         self._note(answer, place)
         return None
 
@@ -172,9 +175,9 @@ class ForeignAnswers:
     def _note(self, answer: Response, place: _Place) -> None:
         self._taken += 1
         self._end_row(place)
-        if not answer.hops:
+        if answer.success and not answer.hops:
             borne = _signature(answer)
-            self._always[place[0]] = self._always.get(place[0], borne) & borne
+            self._always[place] = self._always.get(place, borne) & borne
         if answer.success:
             self._forms[place][_form(answer)] += 1
         elif answer.refusal and answer.json_labelled:
@@ -187,8 +190,8 @@ class ForeignAnswers:
         if answer.success and exchange.operation == "draftExists" and answer.hollow_page:
             return page_words(answer)
         # Where a redirect leads, another server answers.
-        known = answer.success and not answer.hops and self._taken >= _KNOWN
-        if known and (missing := self._always.get(place[0], set()) - _signature(answer)):
+        known = answer.success and not answer.hops and self._forms[place].total() >= _HABIT
+        if known and harmless(exchange) and (missing := self._always.get(place, set()) - _signature(answer)):
             without = ", ".join(sorted(missing))
             return f"status {answer.status} without {without}, as all others have it{marks(answer.headers)}"
         if answer.success and answer.body.whole and self._lacks(exchange, answer, place):
@@ -211,9 +214,9 @@ class ForeignAnswers:
             return False
         if _owes_json(exchange.operation) and "location" not in answer.headers:
             return True
-        forms, form = self._forms[place], _form(answer)
-        other_kind = all(kind != form[-1] for *_, kind in forms)
-        return forms.total() >= _HABIT and form not in forms and (other_kind or len(forms) == 1)
+        # Another status is nothing odd: creating and updating may be answered apart.
+        forms, kind = self._forms[place], _form(answer)[-1]
+        return forms.total() >= _HABIT and all(kind != other for *_, other in forms)
 
 
 def _signature(answer: Response) -> set[str]:

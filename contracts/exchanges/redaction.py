@@ -335,7 +335,7 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
             response,
             reason=text(response.reason),
             headers=redactor_of_texts.headers(response.headers),
-            body=_without(response.body, redactor_of_texts),
+            body=_without(response.body, redactor_of_texts, all_secret=signs_in),
             url=text(response.url),
         ),
         authorization=authorization_template(exchange.request_headers, redactor),

@@ -1,5 +1,7 @@
 """Temporary files become attachments; those that never were uploaded do not."""
 
+from functools import partial
+
 from contracts.cases import (
     Actor,
     Expect,
@@ -31,13 +33,8 @@ def test_a_temporary_file_becomes_an_attachment(
     It is refused before under its identifier with characters around it that are not safe in a URL.
     """
     uid = world.document()
-    tried: list[dict[str, str]] = []
-
-    def refused_with_others(path: dict[str, str]) -> None:
-        attachments.claim_unsafe_refused(expect("attachment-temporary-characters"), world, path)
-        tried.append(path)
-
-    kept = attachments.persist(expect, world, uid, refused_with_others)
+    unsafe = partial(attachments.claim_unsafe_refused, expect("attachment-temporary-characters"), world)
+    path, kept = attachments.persist(expect, world, uid, unsafe)
     attachments.claim_persisted_without_headers(expect, world, kept, realm)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
@@ -50,7 +47,7 @@ def test_a_temporary_file_becomes_an_attachment(
     )
     observe("attachment-persist-answer", "persistTemporaryFile", shape(kept))
     observe("attachment-persist-name", "persistTemporaryFile", attachment.filename.rpartition(".")[2])
-    again = world.author.send("persistTemporaryFile", path=tried[-1])
+    again = world.author.send("persistTemporaryFile", path=path)
     observe("attachment-persist-twice", "persistTemporaryFile", status(again))
 
 
@@ -94,7 +91,7 @@ def test_persisting_needs_a_token(world: World, anonymous: Actor, expect: Expect
         expect("attachment-persist-needs-token").refused(refused)
         attachments.claim_nothing_attached(expect("attachment-persist-needs-token"), world, uid, refused)
 
-    kept = attachments.persist(expect, world, uid, without_token)
+    _, kept = attachments.persist(expect, world, uid, without_token)
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     attachments.claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
     attachment = attachments.persisted(world, uid, kept)
