@@ -405,7 +405,7 @@ def claim_another_persisted(expect: Expect, world: World, before: Attachment) ->
     """Claim that another temporary file of the settings becomes an attachment, with bytes of its own."""
     uid = world.document()
     try:
-        kept = persist(expect, world, uid)
+        _, kept = persist(expect, world, uid)
     except Untested:
         return  # those of the other cases are judged
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)

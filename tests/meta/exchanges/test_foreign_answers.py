@@ -12,6 +12,7 @@ WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}
 SHORT: dict[str, Any] = {"Content-Length": "6"}
 LONG: dict[str, Any] = {"Content-Length": "52"}
 HIT: dict[str, Any] = {"X-Cache": "Hit from a store"}
+COUNT: dict[str, Any] = {"X-Total-Count": "0"}
 MISS: dict[str, Any] = {"X-Cache": "Miss"}
 PAGE: dict[str, Any] = {"body": b"<html><title>Request Rejected</title></html>", "media": "text/html"}
 EMPTY, PLAIN, OWED = "an empty body with", "a body of type text/plain with", "where more is due"
@@ -54,7 +55,7 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         # Another status is the service's own affair, and so is a write that bears other headers than its reads.
         (DELETES, "deleteDraft", answer(), None),
         ([("getDraft", answer({}, Date="today"))] * 4, "saveDraft", answer({}), None),
-        ([("listDrafts", answer([], **{"X-Total-Count": "0"}))] * 4, "getDraft", answer({}), None),
+        ([("listDrafts", answer([], **COUNT))] * 4, "getDraft", answer({}), None),
         ([("draftExists", answer(**LONG))] * 2, "draftExists", answer(), EMPTY),
         # Statuses and headers of others.
         ([], "createContact", answer({}, 520, Server="cloudflare"), "status 520 (server: cloudflare)"),
