@@ -34,7 +34,7 @@ _KINDS_AT_MOST = 6
 def faults_in_words(environment: Environment) -> str:
     """Return the kinds of faults and how often each was met; empty when there were none."""
     faults, retries = environment.faults, environment.retries
-    if not faults and not retries:
+    if not faults:
         return ""
     ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
     kinds = [f"{count} {kind}" if len(faults) > 1 else kind for kind, count in ordered[:_KINDS_AT_MOST]]

@@ -118,6 +118,7 @@ LONGEST_BODY: Final = 4000
 #: What a line names in place of a body that it cannot hold.
 BODY_IN_FILE: Final = "file"
 _LEFT_OUT: Final = frozenset({"host", "user-agent", "accept-encoding", "connection", "content-length"})
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 #: Addresses are sent as they stand: no ranges in brackets, no steps up resolved.
 _AS_IT_STANDS: Final = ("-g", "--path-as-is")
 #: Names of headers by RFC 9110; curl would read a file for one that begins with an @.
@@ -167,7 +168,8 @@ def body_words(
     if not body.whole or len(body.content) > longest:
         return "", ["--data-binary", f"@{BODY_IN_FILE}"]
     text = body.decoded
-    if text is None or "\0" in text:
+    # A line of a terminal holds no line feed; a file of a script does.
+    if text is None or "\0" in text or (file == "-" and _CONTROL.search(text)):
         return f"printf {octal(body.content)}", from_file
     kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
     return "", ["--data-raw", shell_word(text, (*slots, secret_slot(kind, exchange.role)))]

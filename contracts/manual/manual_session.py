@@ -99,18 +99,23 @@ class ManualSession(Session):
         Raises:
             UsageError: there is no such role, or the target has no account for it.
         """
+        self._insist_on(role)
+        return Actor(self, role, realm, case, exchanges=self.exchanges)
+
+    def _insist_on(self, role: str) -> None:
         known_role(role)
         missing = self.target.missing(f"account.{role}")
         if missing:
             raise UsageError(f"{self.target.name} cannot be used as {role}: {missing}")
-        return Actor(self, role, realm, case, exchanges=self.exchanges)
 
     def sign_in(self, role: str) -> None:
         """Sign in as a role before anything else is sent.
 
         Raises:
+            UsageError: the target has no account for it.
             EnvironmentFault: the target cannot be reached, or gives no token; one line.
         """
+        self._insist_on(role)
         with self.time_limit(_LONGEST_SIGN_IN_SECONDS):
             token = self.tokens.token(AUTHOR if role == ANONYMOUS else role)
         if not token.value:

@@ -6,7 +6,6 @@ import codecs
 import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -338,11 +337,13 @@ class RequestPreparer:
         operation = self._operation.id
         named = bool(path.keys() - {"filename", "schema"})
         if self._live and not named:
-            # Which settings are missing is noted where stand-ins take their place.
-            with suppress(Untested):
+            try:
                 world = World(self._session, self._owner, self._samples)
                 request = OrdinaryRequests(world, self._account).request(operation)
                 return replace(request, path={**request.path, **path})
+            except Untested as missing:
+                # What it is about is not there, so that nothing has to be accepted.
+                self._note_made_up(missing)
         request = self._made_up(operation, path)
         if not self._live and operation not in operations_with(needs=None) and not named:
             self._notes.append(UNARRANGED)
@@ -382,9 +383,12 @@ class RequestPreparer:
         try:
             return sample()
         except Untested as missing:
-            note = f"{missing}: made up"
-            self._notes += [note] if note not in self._notes else []
+            self._note_made_up(missing)
             return stand_in
+
+    def _note_made_up(self, missing: Untested) -> None:
+        note = f"{missing}: made up"
+        self._notes += [note] if note not in self._notes else []
 
     def _faulty(self, request: Request, chosen: str) -> Request:
         fault = choose_fault(self._operation.id, chosen)

@@ -40,7 +40,12 @@ def _latest(reports: Path) -> Path | None:
     if latest.is_file():
         # A file system without links holds the folder's name in a text file.
         latest = reports / convert(read_text(latest, str(latest)).strip(), FileName, str(latest))
-    return latest if latest.is_dir() else None
+    if latest.is_dir():
+        return latest
+    # A command that was refused took the link away.
+    return max(
+        (path.parent for path in reports.glob(f"[0-9]*/{VERDICT}")), default=None, key=lambda run: run.name
+    )
 
 
 def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] | None:

@@ -184,7 +184,7 @@ def _environment(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple
         return Light.AMBER, faults
     if verdicts:
         return Light.AMBER, f"{many(verdicts, 'verdict')} could not be given"
-    return Light.GREEN, "no faults, no retries"
+    return Light.GREEN, "no faults"
 
 
 def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
