@@ -27,6 +27,8 @@ _FOREIGN_STATUSES: Final = frozenset(
 )
 #: An odd answer that comes as often as this in a row is the service's own, where others are answered.
 OFTEN: Final = 3
+#: What cannot be asked again without harm comes seldom enough for this to do.
+OFTEN_WRITTEN: Final = 2
 #: So many successes of one form make a habit.
 _HABIT: Final = 2
 _SIGN_IN: Final = "createToken"
@@ -156,7 +158,8 @@ class ForeignAnswers:
 
     def comes_again(self, exchange: Exchange, site: str = "") -> bool:
         """Whether the last answers from its operation were odd, again and again."""
-        return self._in_a_row[site, exchange.operation or ""] >= OFTEN
+        often = OFTEN if harmless(exchange) else OFTEN_WRITTEN
+        return self._in_a_row[site, exchange.operation or ""] >= often
 
     def accept(self, exchange: Exchange, site: str = "") -> None:
         """Take answers like this for the service's own from now on: others were answered between them."""
@@ -174,7 +177,8 @@ class ForeignAnswers:
 
     def _note(self, answer: Response, place: _Place) -> None:
         self._taken += 1
-        self._end_row(place)
+        if answer.success:  # a refusal says nothing of how successes are answered
+            self._end_row(place)
         if answer.success and not answer.hops:
             borne = _signature(answer)
             self._always[place] = self._always.get(place, borne) & borne
