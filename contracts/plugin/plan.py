@@ -133,7 +133,7 @@ def read_selection(config: pytest.Config) -> Selection:
     if not __debug__:
         raise UsageError("Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE")
     _check_words(config)
-    if config.inipath == RUN_SETTINGS and config.args[1:]:
+    if config.args[1:] and config.args[0] == str(cases_directory()):
         del config.args[0]  # the folder of all cases: whoever names a file means that file
     choose_finding(config)
     option, description = config.getoption, load_description()
