@@ -1,6 +1,7 @@
 """What traffic of a service and its client shows: each side's mistakes, by one exchange and by several."""
 
-from itertools import chain, islice
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -286,12 +287,19 @@ OTHER_READINGS = {
 }
 
 
-#: The faithful one, and services in which every variant stands beside others that it goes with.
-SERVICES: list[list[str]] = [[], *islice(cover(2), 9)]
+def services() -> Iterator[list[str]]:
+    """The faithful one, and services until every variant stood beside others that it goes with."""
+    yield []
+    missing = {*chain(*knobs().values())}
+    for service in cover(2):
+        yield service
+        missing.difference_update(service)
+        if not missing:
+            return
+    pytest.fail(f"stands in no service: {', '.join(sorted(missing))}")
 
 
-def test_every_variant_stands_in_a_service() -> None:
-    assert {*chain(*SERVICES)} == {*chain(*knobs().values())}
+SERVICES: list[list[str]] = list(services())
 
 
 def toured(*variants: str) -> Tally:
