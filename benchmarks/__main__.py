@@ -10,7 +10,7 @@ from benchmarks.exchange import exchange_cost
 from benchmarks.growth import checked_archive, growth
 from benchmarks.latency import slow_service
 from benchmarks.passage import passage
-from contracts.proving.plan import drawn_trials
+from registry_contracts.proving.plan import drawn_trials
 
 #: A small run shows that every benchmark still works; its figures are too few to hold against a bar.
 _SMALL_EXCHANGES = 50

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
-PROGRAM = [sys.executable, "-c", "from contracts.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from registry_contracts.cli import main; main()"]
 #: Python keeps what it has compiled, as it does for anybody who sets nothing.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 

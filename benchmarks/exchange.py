@@ -10,15 +10,15 @@ from pathlib import Path
 
 import requests
 
-from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Expect
-from contracts.checks.outcomes import Attempt
-from contracts.checks.table import note_universal
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.profiles import Profile
-from contracts.plugin.plan import Plan, Selection
-from contracts.plugin.worker import Worker
-from contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
+from registry_contracts.cases.sample_records import Samples
+from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.outcomes import Attempt
+from registry_contracts.checks.table import note_universal
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.plugin.plan import Plan, Selection
+from registry_contracts.plugin.worker import Worker
+from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 
 _REALM = "abs-dev"
 #: As the requests of cases: those of the suite's own housekeeping are counted against the budget one by one.

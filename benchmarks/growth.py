@@ -20,15 +20,15 @@ from typing import Any, Final
 
 import yaml
 
-from contracts.errors import UsageError
-from contracts.evidence.journal import Journal, read_journal
-from contracts.exchanges.exchange import Body
-from contracts.exchanges.json_bodies import read_json
-from contracts.exchanges.redaction import Redactor
-from contracts.history import baseline as baselines
-from contracts.manual.check import CheckFacts, check_archive
-from contracts.session.recording import FaultEvent
-from contracts.settings.settings_reader import load_target
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.journal import Journal, read_journal
+from registry_contracts.exchanges.exchange import Body
+from registry_contracts.exchanges.json_bodies import read_json
+from registry_contracts.exchanges.redaction import Redactor
+from registry_contracts.history import baseline as baselines
+from registry_contracts.manual.check import CheckFacts, check_archive
+from registry_contracts.session.recording import FaultEvent
+from registry_contracts.settings.settings_reader import load_target
 
 #: Of so many tries the least time counts: others had the processor meanwhile.
 _TRIES: Final = 3
@@ -204,7 +204,7 @@ def checked_archive(entries: int) -> Checked:
             for number in range(entries):
                 file.write(("," if number else "") + json.dumps(_entry(number)))
             file.write("]}}")
-        words = [sys.executable, "-c", "from contracts.cli import main; main()", "check", str(path)]
+        words = [sys.executable, "-c", "from registry_contracts.cli import main; main()", "check", str(path)]
         process = subprocess.Popen([*words, "--reports", name], stdout=subprocess.DEVNULL)
         _, _, used = os.wait4(process.pid, 0)
         return Checked(

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.commands import ENVIRONMENT, PROGRAM
-from contracts.evidence.record import ExitCode
-from contracts.evidence.run_folder import collect
+from registry_contracts.evidence.record import ExitCode
+from registry_contracts.evidence.run_folder import collect
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Final
 import requests
 
 from benchmarks.commands import ENVIRONMENT, PROGRAM
-from contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox
+from registry_contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox
 
 _API: Final = "/api/v2013"
 _RECORD: Final = f"{_API}/documents/benchmark-draft-01"

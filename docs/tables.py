@@ -11,19 +11,25 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from contracts.file_formats import kinds_in_words, schema_of
-from contracts.interface.catalogue import Clause, Level, load_catalogue
-from contracts.interface.known_cases import known_cases
-from contracts.manual.check import CheckFile
-from contracts.reports.verdict_json import VerdictFile
-from contracts.sandbox.faults.population import population
-from contracts.sandbox.variants import fillings
-from contracts.sandbox.variants.silences import SENTENCES, WITHOUT_KNOB
-from contracts.sandbox.weather import ALL as WEATHERS
-from contracts.sandbox.weather import figures_text
-from contracts.settings.settings_reader import AccountVariables
-from contracts.settings.target import AttachmentSettings, Pace, RealmSettings, ServiceNames, TlsSettings
 from docs.tool_names import names_table
+from registry_contracts.file_formats import kinds_in_words, schema_of
+from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
+from registry_contracts.interface.known_cases import known_cases
+from registry_contracts.manual.check import CheckFile
+from registry_contracts.reports.verdict_json import VerdictFile
+from registry_contracts.sandbox.faults.population import population
+from registry_contracts.sandbox.variants import fillings
+from registry_contracts.sandbox.variants.silences import SENTENCES, WITHOUT_KNOB
+from registry_contracts.sandbox.weather import ALL as WEATHERS
+from registry_contracts.sandbox.weather import figures_text
+from registry_contracts.settings.settings_reader import AccountVariables
+from registry_contracts.settings.target import (
+    AttachmentSettings,
+    Pace,
+    RealmSettings,
+    ServiceNames,
+    TlsSettings,
+)
 
 DOCS = Path(__file__).parent
 _GROUPS: tuple[tuple[str, type], ...] = (
@@ -167,7 +173,7 @@ TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("weather.md", "weathers", weathers_table),
 )
 
-SCHEMAS = Path(__file__).parents[1] / "contracts" / "reports" / "schemas"
+SCHEMAS = Path(__file__).parents[1] / "contracts" / "registry_contracts" / "reports" / "schemas"
 #: Name of a schema → its title and what it is made of.
 PUBLISHED = {
     "check": (

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("contracts", "tests/contract", "registry_contracts.py")
+SOURCES = ("contracts", "tests/contract")
 TOOLS = ("schemathesis", "hypothesis", "pytest", "xdist", "allure", "allure_commons", "requests")
 
 

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 import pytest
 
-from contracts.interface.description import load_description
-from contracts.interface.location import python_command
-from contracts.proving.services import AND, draw_services, settings_needed
-from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS, EmbeddedSandbox
-from contracts.settings.target import ACCOUNT_ROLES, DOCUMENT_REALMS
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.location import PROGRAM
+from registry_contracts.proving.services import AND, draw_services, settings_needed
+from registry_contracts.settings.embedded_sandbox import SANDBOX_SETTINGS, EmbeddedSandbox
+from registry_contracts.settings.target import ACCOUNT_ROLES, DOCUMENT_REALMS
 from tests.meta.program import clean_environment
 
 ALL: Final = tuple(load_description().operations)
@@ -61,7 +61,7 @@ def does(tmp_path: Path) -> Does:
 
     def carry_out(words: str, code: int, last: str, **variables: str) -> str:
         ended = subprocess.run(
-            [*python_command(), *shlex.split(words)],
+            [*PROGRAM, *shlex.split(words)],
             cwd=tmp_path,
             env=clean_environment(**variables),
             capture_output=True,

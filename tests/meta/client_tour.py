@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
 
-from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.sandbox.faults.fault import ask
-from contracts.sandbox.habits import Settings
-from contracts.sandbox.serve import altered
+from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from registry_contracts.sandbox.faults.fault import ask
+from registry_contracts.sandbox.habits import Settings
+from registry_contracts.sandbox.serve import altered
 from tests.meta.samples import DOCUMENTS, SCHEMAS, TOKEN, contact, credentials, draft_path, record
 
 #: One request of the tour: method, address, body, and what differs from the author's usual request.

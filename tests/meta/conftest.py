@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Attempt
-from contracts.interface.catalogue import Catalogue, load_catalogue
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import Attempt
+from registry_contracts.interface.catalogue import Catalogue, load_catalogue
 from tests.meta import browser as chromium
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import CHECKOUT, Launcher, Program, RunCommand, in_process, planted_checkout

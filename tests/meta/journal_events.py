@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from contracts.evidence.journal import Journal, utc_now
-from contracts.evidence.record import Case
-from contracts.exchanges.exchange import BodyEntry, ExchangeEntry, RequestEntry, ResponseEntry
-from contracts.file_formats import plain
+from registry_contracts.evidence.journal import Journal, utc_now
+from registry_contracts.evidence.record import Case
+from registry_contracts.exchanges.exchange import BodyEntry, ExchangeEntry, RequestEntry, ResponseEntry
+from registry_contracts.file_formats import plain
 from tests.meta.evidence.sample_records import finding, run_facts
 
 NO_BODY = BodyEntry(text=None, base64=None, size=0, sha256="0" * 64, truncated=False)

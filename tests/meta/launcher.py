@@ -43,7 +43,7 @@ class Forks(SimpleXMLRPCServer):
         if not self._loaded:
             _load_library()
             self._loaded = True
-        from contracts.proving.processes import fork  # noqa: PLC0415 - only once the checkout is settled
+        from registry_contracts.proving.processes import fork  # noqa: PLC0415 - only once the checkout is settled
 
         process = fork(lambda: _run(json.loads(order)))
         self._running.add(process)
@@ -73,7 +73,7 @@ def main(descriptor: str, checkout: str) -> None:
     os.setsid()  # a Ctrl-C at the terminal of the tests is for them
     # Only here are plugins imported before pytest could rewrite their assertions, which they have none of.
     AssertionRewritingHook._warn_already_imported = lambda *_: None  # type: ignore[method-assign]
-    sys.path.insert(0, checkout)
+    sys.path[:0] = [f"{checkout}/contracts", checkout]
     forks = Forks(int(descriptor))
     signal.signal(signal.SIGTERM, forks.end)
     forks.serve_forever()
@@ -81,13 +81,12 @@ def main(descriptor: str, checkout: str) -> None:
 
 def _load_library() -> None:
     """Load the library and collect its cases, as the proof does before it forks its trials."""
-    import_module("registry_contracts")  # settles which package is called contracts
-    from contracts.proving.processes import preload  # noqa: PLC0415 - only once that is settled
+    from registry_contracts.proving.processes import preload  # noqa: PLC0415 - only once that is settled
 
     preload(object())
-    commands = Path(str(import_module("contracts.cli").__file__)).parent
+    commands = Path(str(import_module("registry_contracts.cli").__file__)).parent
     for command in commands.glob("[a-z]*.py"):
-        import_module(f"contracts.cli.{command.stem}")
+        import_module(f"registry_contracts.cli.{command.stem}")
     gc.collect()
     gc.freeze()  # what is loaded stays shared between the forks instead of being copied by their collectors
 
@@ -119,14 +118,14 @@ def _become(order: dict[str, Any]) -> Any:
     for number, name in enumerate((os.devnull, order["out"], f"{order['out']}.err")):
         os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | (os.O_TRUNC if number else 0), 0o600), number)
     if order["kind"] == "sandbox":
-        return import_module("contracts.sandbox.serve").main(order["words"])
+        return import_module("registry_contracts.sandbox.serve").main(order["words"])
     signal.alarm(LONGEST_SECONDS)
     sys.path[:] = [order["cwd"], *sys.path[1:]]
     sys.argv = ["registry-contracts", *order["words"]]
     if order["forks_sandbox"]:
         _fork_sandbox()
     if order["kind"] == "program":
-        return import_module("registry_contracts").main()
+        return import_module("registry_contracts.cli").main()
     # Planted plugins import the suite's before pytest could rewrite them.
     ignored = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     return import_module("pytest").main([*order["words"], *ignored])
@@ -134,7 +133,7 @@ def _become(order: dict[str, Any]) -> Any:
 
 def _fork_sandbox() -> None:
     """Let this process's run have its embedded sandbox as a fork, which is ready at once."""
-    from contracts.proving.processes import ForkedSandbox  # noqa: PLC0415 - as above
+    from registry_contracts.proving.processes import ForkedSandbox  # noqa: PLC0415 - as above
 
     class Embedded(ForkedSandbox):
         def __init__(self, size_limit: int, arguments: tuple[str, ...]) -> None:
@@ -147,7 +146,7 @@ def _fork_sandbox() -> None:
         def __exit__(self, *_: object) -> None:
             self.stop()
 
-    for name in ("contracts.plugin.run", "contracts.manual.manual_session"):
+    for name in ("registry_contracts.plugin.run", "registry_contracts.manual.manual_session"):
         vars(import_module(name))["EmbeddedSandbox"] = Embedded
 
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.session.layers import Request
+from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from registry_contracts.session.layers import Request
 
 URL = "http://127.0.0.1/"
 

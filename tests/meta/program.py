@@ -19,7 +19,7 @@ from xmlrpc.client import ServerProxy
 
 import pytest
 
-from contracts.cli import main
+from registry_contracts.cli import main
 from tests.meta.samples import account_variables
 
 Found = TypeVar("Found")
@@ -85,7 +85,7 @@ def plant(root: Path) -> Path:
     for name in ("contracts", "openapi"):
         # Compiled modules are copied as well; one that another worker is writing is gone a moment later.
         shutil.copytree(CHECKOUT / name, root / name, ignore=shutil.ignore_patterns("*.pyc.*"))
-    for name in ("conftest.py", "pyproject.toml", "registry_contracts.py"):
+    for name in ("conftest.py", "pyproject.toml"):
         shutil.copy2(CHECKOUT / name, root / name)
     (root / "tests" / "contract").mkdir(parents=True)
     return root

@@ -14,7 +14,7 @@ from typing import Any
 
 import requests
 
-from contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
+from registry_contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
 from tests.meta.program import CHECKOUT, Launched, Launcher
 from tests.meta.samples import (
     CONTACT_SCHEMA,
@@ -64,7 +64,7 @@ def serving(app: Any, prepare: Callable[[Any, socket.socket], object] = lambda *
     Args:
         prepare: What is done with the server and its listener before it starts.
     """
-    from contracts.sandbox.serve import make_server  # noqa: PLC0415 - most tests need no server in this process
+    from registry_contracts.sandbox.serve import make_server  # noqa: PLC0415 - most tests need no server in this process
 
     ready = threading.Event()
     server = make_server(app, ready.set)

@@ -26,7 +26,7 @@ def imported_modules(path: Path) -> set[str]:
 
 def lint(root: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *LINTER, "--config", str(root / ".importlinter"), "--no-cache"]
-    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "200"}
+    environment = {**os.environ, "PYTHONPATH": str(root / "contracts"), "COLUMNS": "200"}
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -47,14 +47,14 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_boundary_is_seen_when_it_is_broken(copy: Path) -> None:
     breaches = {
-        "interface/location.py": "import contracts.checks.outcomes",
-        "sandbox/habits.py": "import contracts.exchanges.exchange",
-        "settings/guard.py": "import contracts.sandbox.authentication",
+        "interface/location.py": "import registry_contracts.checks.outcomes",
+        "sandbox/habits.py": "import registry_contracts.exchanges.exchange",
+        "settings/guard.py": "import registry_contracts.sandbox.authentication",
         "cases/sample_records.py": "import requests",
         "checks/http.py": "import starlette",
     }
     for name, line in breaches.items():
-        with (copy / "contracts" / name).open("a", encoding="utf-8") as file:
+        with (copy / "contracts" / "registry_contracts" / name).open("a", encoding="utf-8") as file:
             file.write(f"\n{line}  # noqa\n")
     ended = lint(copy)
     assert ended.returncode == 1

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from contracts.safe_text import SafeOutput, cut, json_text
+from registry_contracts.safe_text import SafeOutput, cut, json_text
 
 
 @pytest.mark.parametrize(

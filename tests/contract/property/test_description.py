@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from contracts.cases import Case, Expect, Properties, World, contract, described_inputs
-from contracts.interface.description import load_description
+from registry_contracts.cases import Case, Expect, Properties, World, contract, described_inputs
+from registry_contracts.interface.description import load_description
 
 #: Operations that leave nothing behind which the interface cannot remove.
 OPERATIONS = (

@@ -1,6 +1,15 @@
 """Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
 
-from contracts.cases import Actor, Expect, Observer, Properties, World, contract, drawn_contents, smoke
+from registry_contracts.cases import (
+    Actor,
+    Expect,
+    Observer,
+    Properties,
+    World,
+    contract,
+    drawn_contents,
+    smoke,
+)
 
 
 @smoke(requests=7)

@@ -1,6 +1,6 @@
 """Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
 
-from contracts.cases import Deal, Expect, Properties, World, contract, drawn_contents, smoke
+from registry_contracts.cases import Deal, Expect, Properties, World, contract, drawn_contents, smoke
 
 
 @smoke(requests=3)

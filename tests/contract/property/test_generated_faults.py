@@ -1,7 +1,7 @@
 """Every single fault that Schemathesis makes of the OpenAPI description, judged by the clause that speaks about it."""
 
-from contracts.cases import Case, Probe, contact_requests, contract, for_each_case, requests, smoke
-from contracts.interface.description import load_description
+from registry_contracts.cases import Case, Probe, contact_requests, contract, for_each_case, requests, smoke
+from registry_contracts.interface.description import load_description
 
 CONTACTS = requests.family("contact")
 OTHERS = tuple(name for name in load_description().operations if name not in CONTACTS)

@@ -5,7 +5,7 @@ Drafts and their collection are asked for so often in `stateful/`.
 
 from itertools import cycle, islice
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Actor,
     Expect,
     KnownList,

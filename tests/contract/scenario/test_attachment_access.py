@@ -1,6 +1,6 @@
 """Who may do what with attachments: creating and listing take a token; what else holds is not shown."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Actor,
     Expect,
     Observer,

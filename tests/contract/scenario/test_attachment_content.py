@@ -1,6 +1,6 @@
 """What is attached comes back byte for byte; names and types are as free as the document leaves them."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Deal,
     Expect,
     Observer,

@@ -1,6 +1,6 @@
 """Attachments are found under their own id and document only."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Deal,
     Expect,
     Observer,

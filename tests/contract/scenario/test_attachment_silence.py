@@ -1,6 +1,6 @@
 """Where the document is silent on lists of attachments and on statuses: noted, never judged."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Lister,
     Observer,
     World,

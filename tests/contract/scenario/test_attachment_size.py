@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     Limit,
     Observer,

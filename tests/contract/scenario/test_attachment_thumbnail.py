@@ -1,6 +1,6 @@
 """Previews: the thumbnail of a picture is an image, and its own."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     Observer,
     World,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     Lister,
     Observer,
@@ -22,7 +22,7 @@ from contracts.cases import (
     smoke,
     status,
 )
-from contracts.cases.known_lists import KnownList
+from registry_contracts.cases.known_lists import KnownList
 
 LISTS = ("listDrafts", "listAttachments")
 #: Attachments of the shared document.

@@ -4,7 +4,7 @@ A contact cannot be removed through the interface: two are created for each real
 that is reused.
 """
 
-from contracts.cases import (
+from registry_contracts.cases import (
     ContactRequests,
     Deal,
     Expect,

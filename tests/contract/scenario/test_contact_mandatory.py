@@ -1,6 +1,6 @@
 """The seven mandatory fields of a contact: each is missed when it is absent, by create and by update."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     MANDATORY_FIELDS,
     ContactRequests,
     Expect,

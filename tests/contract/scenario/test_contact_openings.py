@@ -6,7 +6,7 @@ observations leave nothing behind.
 
 from typing import Any
 
-from contracts.cases import (
+from registry_contracts.cases import (
     UID_LONGEST,
     UID_SHORTEST,
     Actor,

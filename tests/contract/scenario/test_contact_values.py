@@ -1,6 +1,6 @@
 """Values, members, languages, terms and schemas of contacts that the interface does not know."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     ContactRequests,
     Expect,
     WorkflowRecords,

@@ -1,6 +1,17 @@
 """Rights on drafts: none without a token; the rest is not shown."""
 
-from contracts.cases import Actor, Draft, Expect, Observer, World, contract, drafts, readers, smoke, status
+from registry_contracts.cases import (
+    Actor,
+    Draft,
+    Expect,
+    Observer,
+    World,
+    contract,
+    drafts,
+    readers,
+    smoke,
+    status,
+)
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 

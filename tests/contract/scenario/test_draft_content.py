@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Actor,
     Expect,
     Observer,

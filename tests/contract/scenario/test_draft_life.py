@@ -2,7 +2,7 @@
 
 import itertools
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     Observer,
     World,

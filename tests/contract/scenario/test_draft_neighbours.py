@@ -1,6 +1,6 @@
 """What happens to one draft leaves everything else as it was: other drafts, and the published version."""
 
-from contracts.cases import Actor, Expect, Row, World, contract, done, drafts, ended_in, require
+from registry_contracts.cases import Actor, Expect, Row, World, contract, done, drafts, ended_in, require
 
 
 @contract("draft-delete-spares-others", requests=7, turns=True)

@@ -1,6 +1,6 @@
 """Where the document is silent on drafts: what is seen there is noted and cannot fail."""
 
-from contracts.cases import Observer, World, contract, shape, status
+from registry_contracts.cases import Observer, World, contract, shape, status
 
 
 @contract("draft-success-status", requests=7)

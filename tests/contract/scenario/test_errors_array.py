@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import (
+from registry_contracts.cases import (
     CREATE,
     CREATE_NAMED,
     UPDATE,

@@ -1,6 +1,6 @@
 """Errors arrays that no single generated fault gives: the code of a term, and several faults in one record."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     ContactRequests,
     Expect,
     Observer,

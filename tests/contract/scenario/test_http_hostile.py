@@ -5,7 +5,7 @@ That no answer is a server error and that no secret is echoed is judged on every
 
 from functools import partial
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     Observer,
     OrdinaryRequests,

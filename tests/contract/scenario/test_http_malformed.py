@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Credentials,
     Deal,
     Expect,

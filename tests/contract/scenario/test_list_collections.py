@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Actor,
     Deal,
     Expect,
@@ -20,7 +20,7 @@ from contracts.cases import (
     lists,
     smoke,
 )
-from contracts.checks.outcomes import Untested
+from registry_contracts.checks.outcomes import Untested
 
 
 @contract("list-answers", "list-success-status", requests=1, unrest=True)

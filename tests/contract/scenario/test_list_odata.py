@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     Observer,
     World,

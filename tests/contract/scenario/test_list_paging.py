@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     World,
     claim_each_refused,
@@ -13,7 +13,7 @@ from contracts.cases import (
     lists,
     smoke,
 )
-from contracts.cases.known_lists import kept_drafts
+from registry_contracts.cases.known_lists import kept_drafts
 
 #: Larger than what any page holds by itself.
 AMPLE = 1000

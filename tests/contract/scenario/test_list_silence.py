@@ -1,6 +1,6 @@
 """Where the document is silent on the list of drafts: what is seen there is noted and cannot fail."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Actor,
     Lister,
     Observer,
@@ -13,7 +13,7 @@ from contracts.cases import (
     shape,
     status,
 )
-from contracts.history.observed_facts import shape_of
+from registry_contracts.history.observed_facts import shape_of
 
 OPTIONS = ("filter", "orderby", "top", "skip")
 

@@ -3,7 +3,7 @@
 from functools import partial
 from itertools import product
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Deal,
     Expect,
     Observer,
@@ -19,7 +19,7 @@ from contracts.cases import (
     smoke,
     usable,
 )
-from contracts.cases.list_pages import Page
+from registry_contracts.cases.list_pages import Page
 
 CONTACTS = ("createContact", "updateContact")
 DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts")

@@ -2,7 +2,16 @@
 
 from functools import partial
 
-from contracts.cases import Expect, Observer, OrdinaryRequests, World, comparison, contract, requests, smoke
+from registry_contracts.cases import (
+    Expect,
+    Observer,
+    OrdinaryRequests,
+    World,
+    comparison,
+    contract,
+    requests,
+    smoke,
+)
 
 NO_HEADER = {"Realm": None}
 ATTACHMENTS = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Actor,
     Credentials,
     Deal,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Actor,
     Credentials,
     Deal,

@@ -2,7 +2,7 @@
 
 import string
 
-from contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, smoke
+from registry_contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, smoke
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.cases import Expect, World, contract, drafts
+from registry_contracts.cases import Expect, World, contract, drafts
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 

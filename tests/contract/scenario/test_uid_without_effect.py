@@ -1,6 +1,6 @@
 """Uids outside the rule where acceptance would disclose what is attached, and where a uid has no place."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     UID_LONGEST,
     UID_SHORTEST,
     Deal,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from contracts.cases import (
+from registry_contracts.cases import (
     CREATE,
     CREATE_NAMED,
     UPDATE,

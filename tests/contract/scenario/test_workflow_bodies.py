@@ -3,7 +3,7 @@
 A refusal counts when nothing comes of it: the identifier stays free, or the record open for updates.
 """
 
-from contracts.cases import (
+from registry_contracts.cases import (
     Expect,
     Observer,
     WorkflowRecords,

@@ -1,6 +1,6 @@
 """What is there after a submission, and what must not be there after a refused one."""
 
-from contracts.cases import (
+from registry_contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,

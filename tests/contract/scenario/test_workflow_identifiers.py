@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contracts.cases import (
+from registry_contracts.cases import (
     CREATE_NAMED,
     UID_LONGEST,
     UID_SHORTEST,
@@ -16,7 +16,7 @@ from contracts.cases import (
     identifiers,
     submissions,
 )
-from contracts.plugin.worker import Worker
+from registry_contracts.plugin.worker import Worker
 
 #: What the identifier rule leaves out: near misses, both misreadings of its pattern, other scripts, white space.
 FORBIDDEN = (".", " ", "]", "\\", "é", "\n")

@@ -5,7 +5,7 @@ Whatever might be accepted is sent with a faulty document besides, so that these
 
 from typing import Any
 
-from contracts.cases import (
+from registry_contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,

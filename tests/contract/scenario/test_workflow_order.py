@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Expect,

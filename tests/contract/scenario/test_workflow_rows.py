@@ -6,7 +6,7 @@ each a case of its own.
 
 import pytest
 
-from contracts.cases import (
+from registry_contracts.cases import (
     CREATE_NAMED,
     UPDATE,
     Actor,

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Exchange
-from contracts.session.actor import OperationCalls
-from contracts.session.namespace import Namespace
-from contracts.session.shared_state import SharedState
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.session.actor import OperationCalls
+from registry_contracts.session.namespace import Namespace
+from registry_contracts.session.shared_state import SharedState
 from tests.meta import messages
 
 Rule = Callable[[str, dict[str, Any]], tuple[int, Any]]

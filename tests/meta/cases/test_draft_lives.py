@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from contracts.cases.draft_lives import TOUR, DraftModel, calls_of, shortened
+from registry_contracts.cases.draft_lives import TOUR, DraftModel, calls_of, shortened
 from tests.meta import messages
 
 

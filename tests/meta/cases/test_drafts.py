@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.drafts import prove
-from contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
-from contracts.checks.outcomes import Untested
-from contracts.settings.target import RealmSettings
+from registry_contracts.cases.drafts import prove
+from registry_contracts.cases.sample_records import STAND_IN_SCHEMA, Samples
+from registry_contracts.checks.outcomes import Untested
+from registry_contracts.settings.target import RealmSettings
 
 UID = "rc-abcd-12345"
 

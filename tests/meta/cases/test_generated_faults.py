@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.contact_requests import Reporting
-from contracts.cases.described_inputs import described_operation
-from contracts.cases.fault_probe import Probe
-from contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
-from contracts.cases.hostile_input import Deal
-from contracts.cases.requests import ABSENT, Request
-from contracts.checks.outcomes import MOST_REPLAYS, Attempt, confirm
-from contracts.errors import EnvironmentFault
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
-from contracts.session.namespace import Namespace
+from registry_contracts.cases.contact_requests import Reporting
+from registry_contracts.cases.described_inputs import described_operation
+from registry_contracts.cases.fault_probe import Probe
+from registry_contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
+from registry_contracts.cases.hostile_input import Deal
+from registry_contracts.cases.requests import ABSENT, Request
+from registry_contracts.checks.outcomes import MOST_REPLAYS, Attempt, confirm
+from registry_contracts.errors import EnvironmentFault
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.session.namespace import Namespace
 from tests.meta.messages import answer, exchange
 
 REPORTING = Reporting(refuses=True, arrays=True, names=True, takes=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from contracts.cases import comparison
-from contracts.exchanges.exchange import Exchange
+from registry_contracts.cases import comparison
+from registry_contracts.exchanges.exchange import Exchange
 from tests.meta import messages
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.database import ExampleDatabase, InMemoryExampleDatabase
 
-from contracts.cases.properties import Properties, example_database
-from contracts.checks.claims import Expect
-from contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradiction, Untested
-from contracts.errors import EnvironmentFault, SuiteError
-from contracts.interface.catalogue import load_catalogue
+from registry_contracts.cases.properties import Properties, example_database
+from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.outcomes import MOST_REPLAYS, Attempt, Blocked, Contradiction, Untested
+from registry_contracts.errors import EnvironmentFault, SuiteError
+from registry_contracts.interface.catalogue import load_catalogue
 from tests.meta.messages import answer, exchange
 
 CLAUSE = "draft-get-content"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from contracts.cases.contact_requests import claim_accepted
-from contracts.cases.drafts import claim_each_refused
-from contracts.cases.sample_records import Samples
-from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
-from contracts.settings.target import RealmSettings
+from registry_contracts.cases.contact_requests import claim_accepted
+from registry_contracts.cases.drafts import claim_each_refused
+from registry_contracts.cases.sample_records import Samples
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from registry_contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
 
 

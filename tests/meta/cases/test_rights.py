@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.rights import Rights, WithoutRightsError
-from contracts.checks.outcomes import Untested
-from contracts.settings.target import RealmSettings, Target
+from registry_contracts.cases.rights import Rights, WithoutRightsError
+from registry_contracts.checks.outcomes import Untested
+from registry_contracts.settings.target import RealmSettings, Target
 from tests.meta.cases.conftest import Scripted, Session
 from tests.meta.messages import answer, exchange
 
@@ -61,7 +61,7 @@ def test_rights_that_lack_are_told_from_a_service_that_refuses(
         return by_role[parts["role"]] if operation == "saveDraft" else submitted
 
     monkeypatch.setattr(
-        "contracts.cases.rights.Actor", lambda _, by, realm, _case: Scripted(run, rule, by, realm)
+        "registry_contracts.cases.rights.Actor", lambda _, by, realm, _case: Scripted(run, rule, by, realm)
     )
     accounts: Any = {name: None for name, answered in by_role.items() if answered}
     target = Target("t", "http://t.test", realm={"abs-dev": settings}, accounts=accounts)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.sign_in import claim_token
-from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Attempt, Contradiction
+from registry_contracts.cases.sign_in import claim_token
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import Attempt, Contradiction
 from tests.meta.messages import answer, exchange
 
 

@@ -8,21 +8,21 @@ import pytest
 import schemathesis.core.failures
 import schemathesis.openapi.checks
 
-from contracts.cases import attachments
-from contracts.cases.attachments import claim_unsafe_refused
-from contracts.cases.comparison import claim_each
-from contracts.cases.contact_requests import CREATE, ContactRequests
-from contracts.cases.described_inputs import FAILURES, failures_of
-from contracts.cases.requests import Request
-from contracts.cases.sample_records import Samples
-from contracts.cases.shared_documents import document_for_uploads
-from contracts.cases.sign_in import claim_refused_without_token
-from contracts.cases.world import World
-from contracts.checks.claims import Claim, Expect
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
-from contracts.errors import EnvironmentFault, SuiteError
-from contracts.exchanges.readers import Ambiguous
-from contracts.settings.target import RealmSettings
+from registry_contracts.cases import attachments
+from registry_contracts.cases.attachments import claim_unsafe_refused
+from registry_contracts.cases.comparison import claim_each
+from registry_contracts.cases.contact_requests import CREATE, ContactRequests
+from registry_contracts.cases.described_inputs import FAILURES, failures_of
+from registry_contracts.cases.requests import Request
+from registry_contracts.cases.sample_records import Samples
+from registry_contracts.cases.shared_documents import document_for_uploads
+from registry_contracts.cases.sign_in import claim_refused_without_token
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from registry_contracts.errors import EnvironmentFault, SuiteError
+from registry_contracts.exchanges.readers import Ambiguous
+from registry_contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.sample_records import Samples
-from contracts.cases.submissions import UPDATE
-from contracts.cases.workflow_records import WorkflowRecords
-from contracts.cases.world import World
-from contracts.checks.outcomes import Untested
-from contracts.settings.target import RealmSettings
+from registry_contracts.cases.sample_records import Samples
+from registry_contracts.cases.submissions import UPDATE
+from registry_contracts.cases.workflow_records import WorkflowRecords
+from registry_contracts.cases.world import World
+from registry_contracts.checks.outcomes import Untested
+from registry_contracts.settings.target import RealmSettings
 
 UNKNOWN = (
     400,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.claims import Claim, Expect, Observer
-from contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm
-from contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
-from contracts.exchanges.readers import Ambiguous
+from registry_contracts.checks.claims import Claim, Expect, Observer
+from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm
+from registry_contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
+from registry_contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer, exchange
 
 KEY = ("draft-get-content", "getDraft")

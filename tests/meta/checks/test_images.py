@@ -5,8 +5,8 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from contracts.cases.contents import RED
-from contracts.checks.documents import image_kind, is_image
+from registry_contracts.cases.contents import RED
+from registry_contracts.checks.documents import image_kind, is_image
 from tests.meta.messages import answer
 
 #: Body, media type, and whether it is taken for an image.

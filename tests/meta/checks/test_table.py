@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from contracts.checks.definition import Check
-from contracts.checks.documents import digest_of
-from contracts.checks.outcomes import Blocked, CheckOutcome
-from contracts.checks.table import TABLE, Judgement, judge
-from contracts.exchanges.exchange import Exchange, Response
-from contracts.interface.catalogue import load_catalogue
-from contracts.interface.description import load_description
+from registry_contracts.checks.definition import Check
+from registry_contracts.checks.documents import digest_of
+from registry_contracts.checks.outcomes import Blocked, CheckOutcome
+from registry_contracts.checks.table import TABLE, Judgement, judge
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import load_description
 from tests.meta import messages, samples
 
 UID = "rc-test-0001"

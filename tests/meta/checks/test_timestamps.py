@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.checks.sign_in import is_utc_with_fraction
+from registry_contracts.checks.sign_in import is_utc_with_fraction
 
 FINE = [
     "2026-11-21T10:11:12.3Z",

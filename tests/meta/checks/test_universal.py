@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from contracts.checks.outcomes import Attempt
-from contracts.checks.table import note_universal
-from contracts.exchanges.exchange import Exchange
+from registry_contracts.checks.outcomes import Attempt
+from registry_contracts.checks.table import note_universal
+from registry_contracts.exchanges.exchange import Exchange
 from tests.meta.messages import answer, exchange
 
 TOKEN, PASSWORD = "abcdef.ghijkl-mnopqr", "pass-word-17"

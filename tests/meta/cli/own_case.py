@@ -1,4 +1,4 @@
-from contracts.cases import Expect, World, contract
+from registry_contracts.cases import Expect, World, contract
 
 
 @contract("draft-get-content", requests=3)

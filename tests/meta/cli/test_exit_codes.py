@@ -10,7 +10,7 @@ import pytest
 
 from tests.meta.program import CHECKOUT, PATIENCE, Ended, Program, assert_safe, clean_environment
 
-START = ("-c", "from registry_contracts import main; main()")
+START = ("-m", "registry_contracts")
 TINY_RUN = ("run", "--realm=abs-dev", "--profile=smoke", "--operation=getDraft", "--seed=1")
 #: Texts that are no harm as words and much as output.
 NASTY = (
@@ -29,7 +29,7 @@ def fresh(
     done = subprocess.run(
         [sys.executable, *START, *words],
         cwd=folder,
-        env=clean_environment(PYTHONPATH=str(CHECKOUT), **(environment or {})),
+        env=clean_environment(PYTHONPATH=str(CHECKOUT / "contracts"), **(environment or {})),
         stdout=out,
         stderr=subprocess.PIPE,
         preexec_fn=begin,

@@ -9,8 +9,8 @@ from contextlib import suppress
 import click
 import pytest
 
-from contracts.cli.program import COMMANDS, program
-from contracts.sandbox import serve
+from registry_contracts.cli.program import COMMANDS, program
+from registry_contracts.sandbox import serve
 from tests.meta.program import CHECKOUT, RunCommand
 
 
@@ -71,8 +71,11 @@ def test_workers_are_there_where_plugins_do_not_load_by_themselves(
 
 
 def test_an_interruption_while_it_is_imported_is_one_line() -> None:
-    code = "import os, signal, sys; sys.argv = ['registry-contracts']; import registry_contracts; "
-    interrupted = [sys.executable, "-c", f"{code}os.kill(os.getpid(), signal.SIGINT)"]
+    code = "import os, signal, sys; from registry_contracts.cli import main; sys.modules['click'] = None; "
+    seen = (
+        "sys.addaudithook(lambda event, _: event == 'import' and os.kill(os.getpid(), signal.SIGINT)); main()"
+    )
+    interrupted = [sys.executable, "-c", code + seen]
     ended = subprocess.run(interrupted, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (2, "registry-contracts: interrupted\n")
 

@@ -12,7 +12,7 @@ import click
 import pytest
 import yaml
 
-from contracts.cli.program import COMMANDS
+from registry_contracts.cli.program import COMMANDS
 
 CHECKOUT = Path(__file__).parents[3]
 WORKFLOWS = sorted(CHECKOUT.glob(".github/workflows/*.yml"))
@@ -70,7 +70,7 @@ def commands(text: str) -> list[list[str]]:
 
 def options_of(name: str) -> set[str]:
     """The options that a command takes."""
-    command: click.Command = import_module(f"contracts.cli.{name}").command
+    command: click.Command = import_module(f"registry_contracts.cli.{name}").command
     return {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
 
 

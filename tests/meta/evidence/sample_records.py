@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import structs
 
-from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
-from contracts.evidence.record import (
+from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
+from registry_contracts.evidence.record import (
     AssertionCount,
     Block,
     Case,
@@ -17,9 +17,9 @@ from contracts.evidence.record import (
     RunRecord,
     Verdict,
 )
-from contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
-from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.interface.catalogue import Clause, Level
+from registry_contracts.evidence.terms import Consumer, Deviation, Terms, Waiver
+from registry_contracts.evidence.verdicts import RunVerdict, judge
+from registry_contracts.interface.catalogue import Clause, Level
 
 TODAY = date(2026, 5, 10)
 REALMS = ("abs-dev", "bch-dev")

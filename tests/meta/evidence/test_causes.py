@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
-from contracts.evidence.record import RunRecord
-from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.exchanges.exchange import Exchange
-from contracts.interface.catalogue import load_catalogue
+from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
+from registry_contracts.evidence.record import RunRecord
+from registry_contracts.evidence.verdicts import RunVerdict, judge
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.catalogue import load_catalogue
 from tests.meta.evidence.sample_records import Story, deviation
 from tests.meta.messages import exchange, response
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.record import ExitCode
-from contracts.evidence.terms import Terms
+from registry_contracts.evidence.record import ExitCode
+from registry_contracts.evidence.terms import Terms
 from tests.meta.evidence.sample_records import Story, consumer, waiver
 
 READS = {"client.drafts.get": ("getDraft",), "client.drafts.open": ("getDraft", "draftExists")}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.kept_gate import Question, answer
-from contracts.evidence.record import ExitCode, Narrowed, RunRecord
-from contracts.evidence.terms import Terms
-from contracts.evidence.verdicts import RunVerdict
+from registry_contracts.evidence.kept_gate import Question, answer
+from registry_contracts.evidence.record import ExitCode, Narrowed, RunRecord
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.evidence.verdicts import RunVerdict
 from tests.meta.evidence.sample_records import CATALOGUE, TODAY, Story, consumer, deviation
 
 READS = consumer("getDraft", realms=("abs-dev",))

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import SuiteError, UsageError
-from contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
-from contracts.evidence.record import CaseBegun, Observation, Verdict
-from contracts.evidence.run_folder import collect
-from contracts.session.recording import FaultEvent
+from registry_contracts.errors import SuiteError, UsageError
+from registry_contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
+from registry_contracts.evidence.record import CaseBegun, Observation, Verdict
+from registry_contracts.evidence.run_folder import collect
+from registry_contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import case
 from tests.meta.journal_events import write_ending, write_exchange, write_run_file
 

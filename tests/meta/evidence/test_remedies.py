@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from contracts.evidence.record import QUIET, Block, Environment, ExitCode, Narrowed, Verdict
-from contracts.evidence.remedies import NEXT_STEPS, Remedy
-from contracts.evidence.verdicts import judge
-from contracts.reports.summary import Light, lamps
+from registry_contracts.evidence.record import QUIET, Block, Environment, ExitCode, Narrowed, Verdict
+from registry_contracts.evidence.remedies import NEXT_STEPS, Remedy
+from registry_contracts.evidence.verdicts import judge
+from registry_contracts.reports.summary import Light, lamps
 from tests.meta.evidence.sample_records import case, clause, run_record
 
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"

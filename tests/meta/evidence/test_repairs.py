@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.findings import Standing
-from contracts.evidence.record import Environment, RunRecord
-from contracts.evidence.repairs import Repair
-from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.exchanges.exchange import Exchange, Response
-from contracts.interface.catalogue import load_catalogue
-from contracts.session.authentication import ENDED_EARLY
-from contracts.session.recording import FaultEvent
+from registry_contracts.evidence.findings import Standing
+from registry_contracts.evidence.record import Environment, RunRecord
+from registry_contracts.evidence.repairs import Repair
+from registry_contracts.evidence.verdicts import RunVerdict, judge
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.session.authentication import ENDED_EARLY
+from registry_contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import run_record
 
 BUSY = "status 503"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.record import Narrowed
-from contracts.evidence.run_comparison import is_comparable, series_of
-from contracts.evidence.run_folder import new_folder, point_latest, prune
-from contracts.interface.catalogue import load_catalogue
+from registry_contracts.evidence.record import Narrowed
+from registry_contracts.evidence.run_comparison import is_comparable, series_of
+from registry_contracts.evidence.run_folder import new_folder, point_latest, prune
+from registry_contracts.interface.catalogue import load_catalogue
 from tests.meta.evidence.sample_records import Story, consumer
 
 MOMENT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)

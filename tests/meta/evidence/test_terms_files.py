@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts.errors import UsageError
-from contracts.evidence.terms import Terms, load_terms, read_consumer, read_deviations
-from contracts.file_formats import convert, plain
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.terms import Terms, load_terms, read_consumer, read_deviations
+from registry_contracts.file_formats import convert, plain
 
 ENTRY = """\
 # what we know of

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from contracts.evidence.accepted import DeviationState
-from contracts.evidence.findings import Standing, finding_id
-from contracts.evidence.record import (
+from registry_contracts.evidence.accepted import DeviationState
+from registry_contracts.evidence.findings import Standing, finding_id
+from registry_contracts.evidence.record import (
     PRECEDENCE,
     Block,
     Environment,
@@ -22,9 +22,9 @@ from contracts.evidence.record import (
     Verdict,
     deciding_exit_code,
 )
-from contracts.evidence.terms import Terms
-from contracts.evidence.verdicts import RunVerdict, judge
-from contracts.interface.catalogue import Clause, Level
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.evidence.verdicts import RunVerdict, judge
+from registry_contracts.interface.catalogue import Clause, Level
 from tests.meta.evidence.sample_records import (
     BY_NAME,
     REALMS,

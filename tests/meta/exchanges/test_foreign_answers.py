@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Response
-from contracts.exchanges.foreign_answers import ForeignAnswers, environment_fault, perhaps_of_the_way
+from registry_contracts.exchanges.exchange import Response
+from registry_contracts.exchanges.foreign_answers import ForeignAnswers, environment_fault, perhaps_of_the_way
 from tests.meta.messages import answer, exchange, response
 
 WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges import readers
-from contracts.exchanges.exchange import Body, Headers, Response, in_utf8
-from contracts.exchanges.readers import Ambiguous
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Body, Headers, Response, in_utf8
+from registry_contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer
 
 ID = "rc-abcd-12345"

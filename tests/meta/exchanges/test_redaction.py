@@ -9,9 +9,9 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from contracts.evidence.journal import Journal, read_journal
-from contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers, exchange_entry
-from contracts.exchanges.redaction import (
+from registry_contracts.evidence.journal import Journal, read_journal
+from registry_contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers, exchange_entry
+from registry_contracts.exchanges.redaction import (
     KEPT_BODY,
     NOT_UNDERSTOOD,
     REDACTED,
@@ -20,9 +20,9 @@ from contracts.exchanges.redaction import (
     authorization_template,
     redacted,
 )
-from contracts.file_formats import plain
-from contracts.session.layers import Request
-from contracts.session.recording import FaultLog, Record
+from registry_contracts.file_formats import plain
+from registry_contracts.session.layers import Request
+from registry_contracts.session.recording import FaultLog, Record
 from tests.meta import messages
 
 SECRET = 'pä s/&"+\\<7'

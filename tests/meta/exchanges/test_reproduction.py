@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from contracts.exchanges.redaction import Redactor, redacted
-from contracts.exchanges.transcript import curl
+from registry_contracts.exchanges.redaction import Redactor, redacted
+from registry_contracts.exchanges.transcript import curl
 from tests.meta.messages import exchange
 
 TOKEN = "abcdef.ghijkl-mnopqr_0123456789"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from contracts.exchanges.request_facts import below_root, match_request, read_request
+from registry_contracts.exchanges.request_facts import below_root, match_request, read_request
 from tests.meta.messages import exchange
 
 URL = "http://127.0.0.1/api/v2013/documents?schema=contact"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.observations import ObservationsFile, PlaceFacts
-from contracts.file_formats import write_file
-from contracts.history.observed_facts import Facts
-from contracts.history.runs import Entry, Seen
+from registry_contracts.evidence.observations import ObservationsFile, PlaceFacts
+from registry_contracts.file_formats import write_file
+from registry_contracts.history.observed_facts import Facts
+from registry_contracts.history.runs import Entry, Seen
 
 
 @pytest.fixture

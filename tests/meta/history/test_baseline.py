@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from contracts.errors import UsageError
-from contracts.history import baseline
-from contracts.history.baseline import accept_facts
-from contracts.history.drift import compare
-from contracts.history.observed_facts import Facts, Place, Value
+from registry_contracts.errors import UsageError
+from registry_contracts.history import baseline
+from registry_contracts.history.baseline import accept_facts
+from registry_contracts.history.drift import compare
+from registry_contracts.history.observed_facts import Facts, Place, Value
 
 AWKWARD = ("true", "~", "0404", "1e3", "a: b", "# no", "- x", "", "401 | 404", "é", "'", "[x]", "12:30")
 

@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
-from contracts.history.drift import ADDED, CHANGED, GONE, between_realms, compare, realm_difference_lines
-from contracts.history.observed_facts import Facts, Place, Severity
+from registry_contracts.history.drift import (
+    ADDED,
+    CHANGED,
+    GONE,
+    between_realms,
+    compare,
+    realm_difference_lines,
+)
+from registry_contracts.history.observed_facts import Facts, Place, Severity
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import UsageError
-from contracts.evidence.record import ExitCode
-from contracts.evidence.verdicts import judge
-from contracts.history.baseline import (
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.record import ExitCode
+from registry_contracts.evidence.verdicts import judge
+from registry_contracts.history.baseline import (
     BASELINE_FILE,
     Baseline,
     DriftSettings,
@@ -20,9 +20,9 @@ from contracts.history.baseline import (
     save_drift_settings,
     write,
 )
-from contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare
-from contracts.history.observed_facts import Facts, Place
-from contracts.interface.catalogue import Clause, Level
+from registry_contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare
+from registry_contracts.history.observed_facts import Facts, Place
+from registry_contracts.interface.catalogue import Clause, Level
 from tests.meta.evidence.sample_records import case, run_record
 from tests.meta.program import Ended, Program, RunCommand
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.history.runs import (
+from registry_contracts.history.runs import (
     Entry,
     History,
     Past,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.observations import facts_of
-from contracts.evidence.record import Observation
-from contracts.history.observed_facts import shape_of
+from registry_contracts.evidence.observations import facts_of
+from registry_contracts.evidence.record import Observation
+from registry_contracts.history.observed_facts import shape_of
 
 OBJECT = {"body": "object"}
 DATED = OBJECT | {"body.createdOn": "string date-time"}

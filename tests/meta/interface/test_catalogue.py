@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from contracts.cases.preconditions import PROBES
-from contracts.errors import SuiteError
-from contracts.interface.catalogue import Catalogue, Level, load_catalogue
-from contracts.interface.description import load_description
-from contracts.interface.known_cases import known_cases, relied_on
-from contracts.interface.operations import DOCUMENT_REALMS, WORKFLOW_REALMS, follow
-from contracts.settings.target import ACCOUNT_ROLES, AttachmentSettings, RealmSettings
+from registry_contracts.cases.preconditions import PROBES
+from registry_contracts.errors import SuiteError
+from registry_contracts.interface.catalogue import Catalogue, Level, load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.known_cases import known_cases, relied_on
+from registry_contracts.interface.operations import DOCUMENT_REALMS, WORKFLOW_REALMS, follow
+from registry_contracts.settings.target import ACCOUNT_ROLES, AttachmentSettings, RealmSettings
 
 OPERATIONS = load_description().operations
 BUNDLE = load_description().bundle

@@ -9,10 +9,10 @@ import jsonschema_rs
 import pytest
 from openapi_spec_validator import validate
 
-from contracts.errors import UsageError
-from contracts.interface.description import load_description
-from contracts.interface.location import openapi_directory
-from contracts.interface.operations import METHODS, follow, parameters_of
+from registry_contracts.errors import UsageError
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.location import openapi_directory
+from registry_contracts.interface.operations import METHODS, follow, parameters_of
 
 DOCUMENTS = "/api/v2013/documents"
 BASE = "http://127.0.0.1:8080/registry"

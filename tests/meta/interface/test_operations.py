@@ -15,12 +15,12 @@ import yaml
 from click.testing import CliRunner
 from openapi_spec_validator import validate
 
-from contracts.cli.openapi import command
-from contracts.interface.description import load_description
-from contracts.interface.operations import follow
+from registry_contracts.cli.openapi import command
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import follow
 from tests.meta.client_tour import exchanges
 
-CONTRACTS = Path(__file__).parents[3] / "contracts"
+CONTRACTS = Path(__file__).parents[3] / "contracts" / "registry_contracts"
 #: Modules that may name several operations together, and why.
 TABLES = {
     "cases/described_inputs.py": "what a link of the description leads to",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.redaction import TrafficRedactor
-from contracts.manual.traffic_watch import Watch
+from registry_contracts.exchanges.redaction import TrafficRedactor
+from registry_contracts.manual.traffic_watch import Watch
 from tests.meta.manual.sample_traffic import Client
 from tests.meta.program import Launcher, RunCommand
 from tests.meta.samples import account_variables

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from contracts.manual.traffic_findings import Seen, TrafficFinding
-from contracts.manual.traffic_watch import Watch
+from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from registry_contracts.manual.traffic_findings import Seen, TrafficFinding
+from registry_contracts.manual.traffic_watch import Watch
 from tests.meta.samples import contact
 
 SITE = "http://registry.test"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.interface.description import load_description
+from registry_contracts.interface.description import load_description
 from tests.meta.program import RunCommand
 
 OPERATIONS = tuple(load_description().operations)
@@ -39,7 +39,7 @@ def test_a_file_system_without_locks_is_named_and_nothing_is_left_in_it(
     def without(_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("contracts.session.shared_state.FileLock.acquire", without)
+    monkeypatch.setattr("registry_contracts.session.shared_state.FileLock.acquire", without)
     share = tmp_path / "share"
     share.mkdir()
     ended = command("call", "listDrafts", "--target", faithful, "--reports", share)

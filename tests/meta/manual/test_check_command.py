@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.terms import read_consumer
-from contracts.exchanges.har import read_har
-from contracts.file_formats import convert
-from contracts.manual.check import CheckFile
-from contracts.manual.settings_writer import learn
+from registry_contracts.evidence.terms import read_consumer
+from registry_contracts.exchanges.har import read_har
+from registry_contracts.file_formats import convert
+from registry_contracts.manual.check import CheckFile
+from registry_contracts.manual.settings_writer import learn
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
 
@@ -130,6 +130,6 @@ def test_a_consumer_file_replaces_none_and_is_not_made_of_nothing(
 def test_a_long_archive_shows_that_it_is_being_read(
     run_command: RunCommand, archive: Archive, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr("contracts.exchanges.har.SECONDS_BETWEEN_LINES", -1.0)
+    monkeypatch.setattr("registry_contracts.exchanges.har.SECONDS_BETWEEN_LINES", -1.0)
     recorded = archive(FIVE)
     assert f"{recorded}: at request 3 of 5, pass 1\n" in run_command(*words, recorded).err

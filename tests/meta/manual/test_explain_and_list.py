@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.findings import finding_id
-from contracts.reports import verdict_json
+from registry_contracts.evidence.findings import finding_id
+from registry_contracts.reports import verdict_json
 from tests.meta.evidence.sample_records import Story
 from tests.meta.program import RunCommand
 
@@ -20,9 +20,9 @@ CASES = {
 @pytest.fixture(autouse=True)
 def kept_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spare each test the seconds that importing the cases takes."""
-    monkeypatch.setattr("contracts.cli.explain.known_cases", lambda: CASES)
+    monkeypatch.setattr("registry_contracts.cli.explain.known_cases", lambda: CASES)
     monkeypatch.setattr(
-        "contracts.cli.explain.relied_on", lambda: {"uid-too-short": ("draft-exists-absent",)}
+        "registry_contracts.cli.explain.relied_on", lambda: {"uid-too-short": ("draft-exists-absent",)}
     )
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import UsageError
-from contracts.exchanges.har import read_har
-from contracts.exchanges.overlaps import overlapping, span_of
-from contracts.manual.check import CheckFacts, check_archive
-from contracts.manual.traffic_findings import Side
+from registry_contracts.errors import UsageError
+from registry_contracts.exchanges.har import read_har
+from registry_contracts.exchanges.overlaps import overlapping, span_of
+from registry_contracts.manual.check import CheckFacts, check_archive
+from registry_contracts.manual.traffic_findings import Side
 from tests.meta.manual.sample_traffic import SITE, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Body, Exchange
-from contracts.exchanges.redaction import TrafficRedactor
-from contracts.manual import traffic_watch
-from contracts.manual.proxy import LARGEST_COPY, BodyCopy
-from contracts.manual.traffic_findings import Seen
-from contracts.manual.traffic_recorder import BackgroundJudge, TrafficRecorder
-from contracts.manual.traffic_watch import Watch
-from contracts.settings.target import Target
+from registry_contracts.exchanges.exchange import Body, Exchange
+from registry_contracts.exchanges.redaction import TrafficRedactor
+from registry_contracts.manual import traffic_watch
+from registry_contracts.manual.proxy import LARGEST_COPY, BodyCopy
+from registry_contracts.manual.traffic_findings import Seen
+from registry_contracts.manual.traffic_recorder import BackgroundJudge, TrafficRecorder
+from registry_contracts.manual.traffic_watch import Watch
+from registry_contracts.settings.target import Target
 from tests.meta.messages import answer, exchange
 
 TARGET = Target(name="scripted", base_url="http://registry.test")

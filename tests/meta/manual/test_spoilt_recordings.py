@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.har import add, har_writer
-from contracts.manual.check import CheckFacts, check_archive
-from contracts.manual.traffic_findings import Side, Standing, Tally
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.har import add, har_writer
+from registry_contracts.manual.check import CheckFacts, check_archive
+from registry_contracts.manual.traffic_findings import Side, Standing, Tally
 from tests.meta.client_tour import exchanges
 
 Entry = dict[str, Any]

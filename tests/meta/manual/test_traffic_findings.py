@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import UNKNOWN_BODY
-from contracts.exchanges.redaction import TrafficRedactor
-from contracts.manual.traffic_findings import Side, Standing, Tally, TrafficFinding, verdict_of
-from contracts.manual.traffic_watch import Watch
-from contracts.proving.services import cover, knobs
+from registry_contracts.exchanges.exchange import UNKNOWN_BODY
+from registry_contracts.exchanges.redaction import TrafficRedactor
+from registry_contracts.manual.traffic_findings import Side, Standing, Tally, TrafficFinding, verdict_of
+from registry_contracts.manual.traffic_watch import Watch
+from registry_contracts.proving.services import cover, knobs
 from tests.meta.client_tour import exchanges
 from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from contracts.sandbox.habits import Settings
-from contracts.sandbox.serve import altered
+from registry_contracts.sandbox.habits import Settings
+from registry_contracts.sandbox.serve import altered
 from tests.meta import browser as chromium
 from tests.meta.program import PATIENCE, Launcher, RunningProxy, eventually, running_proxy
 from tests.meta.samples import contact

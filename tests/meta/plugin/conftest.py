@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -108,7 +109,8 @@ class Runner:
         return [*plain, f"--reports={reports or self.reports}", *words]
 
     def _env(self) -> dict[str, str]:
-        places = {"PYTHONPATH": str(self.checkout), "TMPDIR": str(self.private_parent)}
+        path = os.pathsep.join([str(self.checkout / "contracts"), str(self.checkout)])
+        places = {"PYTHONPATH": path, "TMPDIR": str(self.private_parent)}
         return clean_environment(**places, **self.environment)
 
     @property
@@ -193,8 +195,8 @@ def faulty(serve_app: Callable[[Any], str], run: Runner) -> Callable[..., Servic
         pace: str = "",
         **settings: Any,
     ) -> Service:
-        from contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
-        from contracts.sandbox.habits import Settings  # noqa: PLC0415
+        from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
+        from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415
 
         app = Faulty(create_app(Settings(**settings)), rule, delay)
         url = serve_app(app)

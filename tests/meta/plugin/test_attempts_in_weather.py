@@ -2,11 +2,11 @@
 
 import pytest
 
-from contracts.checks.outcomes import Attempt, contradicted
-from contracts.evidence.record import Verdict
-from contracts.exchanges.exchange import Exchange
-from contracts.plugin.case import Ending
-from contracts.plugin.protocol import Try, is_spoilt, judged_by
+from registry_contracts.checks.outcomes import Attempt, contradicted
+from registry_contracts.evidence.record import Verdict
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.plugin.case import Ending
+from registry_contracts.plugin.protocol import Try, is_spoilt, judged_by
 from tests.meta.messages import exchange, response
 
 EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))

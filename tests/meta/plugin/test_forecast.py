@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from contracts.interface.location import cases_directory
+from registry_contracts.interface.location import cases_directory
 from tests.meta.program import CHECKOUT, Program
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from contracts.plugin.interruption import Stopping
-from contracts.reports.writers import write_all
-from contracts.session.shared_state import process_alive
-from contracts.session.sweep import earlier_runs
+from registry_contracts.plugin.interruption import Stopping
+from registry_contracts.reports.writers import write_all
+from registry_contracts.session.shared_state import process_alive
+from registry_contracts.session.sweep import earlier_runs
 from tests.meta.program import PATIENCE, eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")

@@ -21,8 +21,8 @@ def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str
 def test_realms_in_other_words_are_one_finding_that_names_them(
     run: Any, serve_app: Callable[[Any], str]
 ) -> None:
-    from contracts.sandbox.app import create_app  # noqa: PLC0415
-    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - not every test serves
+    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
+    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - not every test serves
 
     service = Renamed(create_app(Settings()), values={realm: realm.upper() for realm in REALMS})
     ended = run(f"--target={run.aim(serve_app(service))}")
@@ -39,8 +39,8 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
 
 
 def test_what_stands_behind_names_of_its_own_is_judged(run: Any, serve_app: Callable[[Any], str]) -> None:
-    from contracts.sandbox.app import create_app  # noqa: PLC0415
-    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
+    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
+    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
 
     query = {"$top": "limit", "Realm": "application"}
     service = Renamed(
@@ -73,8 +73,8 @@ def test_what_stands_behind_names_of_its_own_is_judged(run: Any, serve_app: Call
 def test_a_token_that_is_known_under_another_scheme_is_one_finding(
     run: Any, serve_app: Callable[[Any], str]
 ) -> None:
-    from contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-    from contracts.sandbox.serve import altered  # noqa: PLC0415
+    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
+    from registry_contracts.sandbox.serve import altered  # noqa: PLC0415
 
     target = run.aim(serve_app(Renamed(altered(Settings(variants=("refusals-404",))), scheme="Token")))
     ended = run(f"--target={target}")

@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from contracts.checks.outcomes import Attempt
-from contracts.exchanges.exchange import Exchange
-from contracts.plugin.drafts_of_cases import settle_drafts
-from contracts.session import draft_cleanup
-from contracts.session.ledger import Ledger, State
-from contracts.session.namespace import Namespace
+from registry_contracts.checks.outcomes import Attempt
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.plugin.drafts_of_cases import settle_drafts
+from registry_contracts.session import draft_cleanup
+from registry_contracts.session.ledger import Ledger, State
+from registry_contracts.session.namespace import Namespace
 from tests.meta import messages
 
 UID = "rc-test-0123456789"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from contracts.file_formats import convert
-from contracts.reports import verdict_json
+from registry_contracts.file_formats import convert
+from registry_contracts.reports import verdict_json
 from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
 
 #: The example of docs/cases.md.

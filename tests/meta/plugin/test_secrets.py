@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from contracts.session.authentication import NO_TOKEN
+from registry_contracts.session.authentication import NO_TOKEN
 from tests.meta.program import eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -92,8 +92,8 @@ def unpacked(content: bytes) -> Iterator[bytes]:
 def test_an_echoing_service_gets_no_secret_into_the_evidence(
     run: Any, serve_app: Callable[[Any], str]
 ) -> None:
-    from contracts.sandbox.app import create_app  # noqa: PLC0415 - the other tests serve nothing
-    from contracts.sandbox.habits import Settings  # noqa: PLC0415
+    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - the other tests serve nothing
+    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415
 
     echo = Echo(create_app(Settings()))
     target = run.aim(serve_app(echo))

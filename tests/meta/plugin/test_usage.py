@@ -81,7 +81,9 @@ def test_what_runs_no_case_starts_nothing(run: Any, tmp_path: Path) -> None:
     assert run("--collect-only", "-q").code == run("--fixtures").code == 0
     path = tmp_path / "test_else.py"
     path.write_text("def test_else(): ...\n", encoding="utf-8")
-    ended = run(str(path), f"--rootdir={run.checkout}", f"--confcutdir={os.sep}", "-p", "contracts.plugin")
+    ended = run(
+        str(path), f"--rootdir={run.checkout}", f"--confcutdir={os.sep}", "-p", "registry_contracts.plugin"
+    )
     assert ended.code == 0, ended.output
     assert "1 passed" in ended.out
     assert not ended.reports.exists()

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from contracts.interface.catalogue import Level, load_catalogue
-from contracts.interface.description import load_description
-from contracts.interface.profiles import Profile
-from contracts.sandbox.faults import population
-from contracts.sandbox.faults.conditions import ALWAYS, CONDITIONS, conditions_of
-from contracts.sandbox.faults.messages import Memory, Request
+from registry_contracts.interface.catalogue import Level, load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.sandbox.faults import population
+from registry_contracts.sandbox.faults.conditions import ALWAYS, CONDITIONS, conditions_of
+from registry_contracts.sandbox.faults.messages import Memory, Request
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:

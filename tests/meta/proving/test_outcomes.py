@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from contracts.proving.floor import Floor
-from contracts.proving.report import Report
-from contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Part, Result, Trial
+from registry_contracts.proving.floor import Floor
+from registry_contracts.proving.report import Report
+from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Part, Result, Trial
 
 FAULT = Trial(Part.FIXED, Kind.FAULT, "a-fault", ("abs-dev",), 1, clauses=("uid-hyphen",), narrow=True)
 DRAWN = replace(FAULT, part=Part.DRAWN, narrow=False)
@@ -63,7 +63,7 @@ def test_a_trial_ends_in_one_outcome(trial: Trial, parts: dict[str, Any], outcom
 
 
 def report(*results: Result, **parts: Any) -> Report:
-    return Report(results, "python -m contracts.proving", 60.0, 4, **parts)
+    return Report(results, "python -m registry_contracts.proving", 60.0, 4, **parts)
 
 
 def test_a_lost_fault_of_the_fixed_set_fails_the_proof_and_so_does_a_service_that_does_not_pass() -> None:

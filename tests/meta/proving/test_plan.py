@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from contracts.interface.catalogue import Level, load_catalogue
-from contracts.interface.operations import ANY_REALM
-from contracts.proving.false_passes import false_passes
-from contracts.proving.plan import calm_trials, fixed_trials, further
-from contracts.proving.services import AND, cover, knobs, together
-from contracts.proving.trials import FAITHFUL
-from contracts.sandbox.faults.population import fixed_set
-from contracts.sandbox.variants import ALL, fillings
-from contracts.sandbox.variants.silences import CONTRADICTORY, SENTENCES, WITHOUT_KNOB
+from registry_contracts.interface.catalogue import Level, load_catalogue
+from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.proving.false_passes import false_passes
+from registry_contracts.proving.plan import calm_trials, fixed_trials, further
+from registry_contracts.proving.services import AND, cover, knobs, together
+from registry_contracts.proving.trials import FAITHFUL
+from registry_contracts.sandbox.faults.population import fixed_set
+from registry_contracts.sandbox.variants import ALL, fillings
+from registry_contracts.sandbox.variants.silences import CONTRADICTORY, SENTENCES, WITHOUT_KNOB
 
 
 def test_a_fault_is_tried_in_a_realm_of_its_clause_and_then_further_in_all_of_them() -> None:

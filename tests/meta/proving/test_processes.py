@@ -14,7 +14,7 @@ from tests.meta.program import eventually
 SCRIPT = """
 import os, sys, time
 from pathlib import Path
-from contracts.proving.processes import SideBySide
+from registry_contracts.proving.processes import SideBySide
 here = Path(sys.argv[1])
 def work(task):
     name, seconds, code = task

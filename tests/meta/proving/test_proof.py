@@ -1,4 +1,4 @@
-"""`python -m contracts.proving` as a person uses it."""
+"""`python -m registry_contracts.proving` as a person uses it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts.proving.__main__ import main
-from contracts.proving.manners import Snapshot, changes
-from contracts.proving.trials import Outcome
+from registry_contracts.proving.__main__ import main
+from registry_contracts.proving.manners import Snapshot, changes
+from registry_contracts.proving.trials import Outcome
 from tests.meta.program import PATIENCE, in_process, plant
 
 
@@ -43,7 +43,7 @@ def test_a_mistaken_word_is_one_clear_line(
 
 
 CASE = '''
-from contracts.cases import Expect, World, contract
+from registry_contracts.cases import Expect, World, contract
 
 
 @contract("workflow-created-exists", "draft-get-content")
@@ -73,8 +73,15 @@ def test_a_case_that_judges_nothing_and_one_that_blames_every_service_are_caught
 ) -> None:
     root = plant(tmp_path / "checkout")
     (root / "tests" / "contract" / "test_planted.py").write_text(CASE.format(holds=holds), "utf-8")
-    command = [sys.executable, "-m", "contracts.proving", words, "--realm=abs-dev", "--reports=proof"]
-    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [
+        sys.executable,
+        "-m",
+        "registry_contracts.proving",
+        words,
+        "--realm=abs-dev",
+        "--reports=proof",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(root / "contracts")}
     assert subprocess.run(command, env=environment, cwd=root, check=False, timeout=PATIENCE).returncode == 1
     shown = (root / "proof" / "proof.md").read_text("utf-8")
     assert all(f"| abs-dev | {outcome} |" in shown for outcome in outcomes), shown

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from contracts.evidence.verdicts import RunVerdict
-from contracts.reports.writers import write_all
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.reports.writers import write_all
 from tests.meta.reports.sample_runs import CATALOGUE, IN_ENVIRONMENT, build_run, first_worker, second_worker
 
 

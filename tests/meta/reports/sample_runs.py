@@ -8,15 +8,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from contracts.evidence.findings import Reproduce
-from contracts.evidence.journal import Journal, journal_path, utc_now
-from contracts.evidence.record import Block, Case, Left, Observation
-from contracts.exchanges.exchange import BodyEntry, RequestEntry, ResponseEntry
-from contracts.history import baseline
-from contracts.history.observed_facts import Facts, Place
-from contracts.history.runs import Past, PastRun, Trend, write_past
-from contracts.interface.catalogue import Clause, Level
-from contracts.session.recording import FaultEvent
+from registry_contracts.evidence.findings import Reproduce
+from registry_contracts.evidence.journal import Journal, journal_path, utc_now
+from registry_contracts.evidence.record import Block, Case, Left, Observation
+from registry_contracts.exchanges.exchange import BodyEntry, RequestEntry, ResponseEntry
+from registry_contracts.history import baseline
+from registry_contracts.history.observed_facts import Facts, Place
+from registry_contracts.history.runs import Past, PastRun, Trend, write_past
+from registry_contracts.interface.catalogue import Clause, Level
+from registry_contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import case
 from tests.meta.journal_events import write_ending, write_exchange, write_finding, write_run_file
 

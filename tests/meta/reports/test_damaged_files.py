@@ -8,15 +8,15 @@ from random import Random
 
 import pytest
 
-from contracts.errors import RegistryContractsError
-from contracts.evidence import observations, terms
-from contracts.evidence.run_folder import collect
-from contracts.exchanges import har
-from contracts.history import baseline, runs
-from contracts.manual.check import CheckFacts, check_archive
-from contracts.reports import verdict_json
-from contracts.session import ledger
-from contracts.settings.settings_reader import load_target
+from registry_contracts.errors import RegistryContractsError
+from registry_contracts.evidence import observations, terms
+from registry_contracts.evidence.run_folder import collect
+from registry_contracts.exchanges import har
+from registry_contracts.history import baseline, runs
+from registry_contracts.manual.check import CheckFacts, check_archive
+from registry_contracts.reports import verdict_json
+from registry_contracts.session import ledger
+from registry_contracts.settings.settings_reader import load_target
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import settings_of
 

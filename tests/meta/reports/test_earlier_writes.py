@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from contracts.exchanges.exchange import Exchange
-from contracts.exchanges.redaction import TOKEN
-from contracts.reports.earlier_writes import earlier_writes
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.redaction import TOKEN
+from registry_contracts.reports.earlier_writes import earlier_writes
 from tests.meta import messages
 from tests.meta.evidence.sample_records import run_record
 

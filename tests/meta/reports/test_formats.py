@@ -10,12 +10,12 @@ import jsonschema_rs
 import pytest
 from junitparser import JUnitXml
 
-from contracts.errors import UsageError
-from contracts.evidence.terms import Terms
-from contracts.evidence.verdicts import RunVerdict
-from contracts.file_formats import convert
-from contracts.reports import build_server, verdict_json
-from contracts.reports.build_server import annotation_lines
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.file_formats import convert
+from registry_contracts.reports import build_server, verdict_json
+from registry_contracts.reports.build_server import annotation_lines
 from tests.meta.evidence.sample_records import Story, consumer, deviation, waiver
 from tests.meta.reports.sample_runs import ODD_VALUES
 

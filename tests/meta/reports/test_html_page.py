@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from contracts.evidence.findings import Reproduce
-from contracts.evidence.run_folder import collect
-from contracts.evidence.terms import Terms
-from contracts.evidence.verdicts import judge
-from contracts.exchanges.exchange import Body
-from contracts.reports import html
+from registry_contracts.evidence.findings import Reproduce
+from registry_contracts.evidence.run_folder import collect
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.evidence.verdicts import judge
+from registry_contracts.exchanges.exchange import Body
+from registry_contracts.reports import html
 from tests.meta.evidence import sample_records
 from tests.meta.evidence.sample_records import Story, deviation
 from tests.meta.reports.sample_runs import CATALOGUE

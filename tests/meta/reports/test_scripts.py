@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from contracts.evidence.causes import Cause
-from contracts.evidence.findings import Finding, Reproduce, merge_findings
-from contracts.evidence.record import RunFacts
-from contracts.evidence.terms import Terms
-from contracts.exchanges.exchange import Body, Exchange, Headers
-from contracts.exchanges.redaction import REDACTED, Redactor, redacted
-from contracts.exchanges.transcript import curl
-from contracts.reports.scripts import script
+from registry_contracts.evidence.causes import Cause
+from registry_contracts.evidence.findings import Finding, Reproduce, merge_findings
+from registry_contracts.evidence.record import RunFacts
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.exchanges.exchange import Body, Exchange, Headers
+from registry_contracts.exchanges.redaction import REDACTED, Redactor, redacted
+from registry_contracts.exchanges.transcript import curl
+from registry_contracts.reports.scripts import script
 from tests.meta.evidence import sample_records
 from tests.meta.evidence.sample_records import run_facts
 from tests.meta.messages import exchange, response

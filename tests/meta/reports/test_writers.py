@@ -8,15 +8,15 @@ from types import MappingProxyType
 
 import pytest
 
-from contracts.errors import UsageError
-from contracts.evidence.journal import journal_path
-from contracts.evidence.run_folder import collect
-from contracts.evidence.verdicts import RunVerdict
-from contracts.exchanges.har import read_har
-from contracts.reports import writers
-from contracts.reports.__main__ import main
-from contracts.reports.writers import WRITERS, write_all
-from contracts.session.ledger import LEDGER_FILE
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.journal import journal_path
+from registry_contracts.evidence.run_folder import collect
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.exchanges.har import read_har
+from registry_contracts.reports import writers
+from registry_contracts.reports.__main__ import main
+from registry_contracts.reports.writers import WRITERS, write_all
+from registry_contracts.session.ledger import LEDGER_FILE
 from tests.meta.program import in_process
 from tests.meta.reports.sample_runs import CATALOGUE, IN_ENVIRONMENT, build_run, second_worker
 

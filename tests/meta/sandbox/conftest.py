@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import requests
 
-from contracts.sandbox.habits import Settings
-from contracts.sandbox.serve import altered
-from contracts.sandbox.weather import lay_over
+from registry_contracts.sandbox.habits import Settings
+from registry_contracts.sandbox.serve import altered
+from registry_contracts.sandbox.weather import lay_over
 from tests.meta.sandbox_client import SandboxClient, serving
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from contracts.errors import UsageError
-from contracts.interface.cross_origin import AllowedOrigins
+from registry_contracts.errors import UsageError
+from registry_contracts.interface.cross_origin import AllowedOrigins
 from tests.meta import browser as chromium
 from tests.meta.program import PATIENCE, Launcher, eventually, running_proxy
 from tests.meta.sandbox_client import RunningSandbox, SandboxClient

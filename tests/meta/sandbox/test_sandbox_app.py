@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from contracts.sandbox import storage as stores
-from contracts.sandbox.habits import Settings, read_habits
-from contracts.sandbox.lists import Page
-from contracts.sandbox.serve import altered, main
-from contracts.sandbox.storage import DATABASE, Clock, Storage, opened
-from contracts.sandbox.variants import parts
+from registry_contracts.sandbox import storage as stores
+from registry_contracts.sandbox.habits import Settings, read_habits
+from registry_contracts.sandbox.lists import Page
+from registry_contracts.sandbox.serve import altered, main
+from registry_contracts.sandbox.storage import DATABASE, Clock, Storage, opened
+from registry_contracts.sandbox.variants import parts
 
 
 def test_a_transaction_keeps_all_or_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.sandbox.serve import main
+from registry_contracts.sandbox.serve import main
 from tests.meta.program import PATIENCE, eventually
 from tests.meta.samples import record
 
@@ -76,7 +76,7 @@ def test_two_sandboxes_do_not_share_a_folder(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_at_once_and_cleanly(number: signal.Signals) -> None:
-    command = [sys.executable, "-m", "contracts.sandbox", "--port", "0"]
+    command = [sys.executable, "-m", "registry_contracts.sandbox", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         line = process.stdout.readline()

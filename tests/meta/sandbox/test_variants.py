@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Exchange
-from contracts.sandbox.habits import Habits, Settings
-from contracts.sandbox.serve import altered
-from contracts.sandbox.variants import ALL, chosen
-from contracts.sandbox.variants.wire import SLOW_SECONDS
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.sandbox.habits import Habits, Settings
+from registry_contracts.sandbox.serve import altered
+from registry_contracts.sandbox.variants import ALL, chosen
+from registry_contracts.sandbox.variants.wire import SLOW_SECONDS
 from tests.meta.client_tour import exchanges, requested
 from tests.meta.program import eventually
 from tests.meta.samples import CONTACT_SCHEMA, DOCUMENTS, SCHEMAS, draft_path, record

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Exchange
-from contracts.session.layers import Request
-from contracts.session.namespace import Namespace
-from contracts.session.session import Session, SessionGroup
-from contracts.settings.target import Pace, Target, TlsSettings
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.session.layers import Request
+from registry_contracts.session.namespace import Namespace
+from registry_contracts.session.session import Session, SessionGroup
+from registry_contracts.settings.target import Pace, Target, TlsSettings
 
 CONTEXT: dict[str, Any] = {"case": "a case", "realm": "abs-dev", "role": "author"}
 
@@ -35,7 +35,7 @@ class RecordedSession:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Waits between tries, which are noted and not waited for."""
     noted: list[float] = []
-    monkeypatch.setattr("contracts.session.breaker.sleep", noted.append)
+    monkeypatch.setattr("registry_contracts.session.breaker.sleep", noted.append)
     return noted
 
 
@@ -57,7 +57,9 @@ def open_session(
     ) -> RecordedSession:
         # The tests send to several servers; the guard has its own.
         for layer in ("guarding", "retry"):
-            monkeypatch.setattr(f"contracts.session.{layer}.refuse_request", lambda *given: guard(*given[:3]))
+            monkeypatch.setattr(
+                f"registry_contracts.session.{layer}.refuse_request", lambda *given: guard(*given[:3])
+            )
         if may_follow is not None:
             monkeypatch.setattr(Session, "_may_follow", lambda _, *where: may_follow(*where))
         target = target or Target("service", "http://127.0.0.1")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import EnvironmentFault, SuiteError
-from contracts.session.actor import Actor
-from contracts.session.authentication import ENDED_EARLY
-from contracts.session.breaker import Breaker
-from contracts.session.tokens import Token
-from contracts.settings.target import Account, Secret, Target
+from registry_contracts.errors import EnvironmentFault, SuiteError
+from registry_contracts.session.actor import Actor
+from registry_contracts.session.authentication import ENDED_EARLY
+from registry_contracts.session.breaker import Breaker
+from registry_contracts.session.tokens import Token
+from registry_contracts.settings.target import Account, Secret, Target
 
 UID = "rc-test00000001"
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import EnvironmentFault
-from contracts.session import draft_cleanup
-from contracts.session.draft_cleanup import CLEANING, DraftCleanup, why_there
-from contracts.session.ledger import Entry, Ledger
+from registry_contracts.errors import EnvironmentFault
+from registry_contracts.session import draft_cleanup
+from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, why_there
+from registry_contracts.session.ledger import Entry, Ledger
 from tests.meta import messages
 from tests.meta.messages import write
 
@@ -77,7 +77,9 @@ def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
     save(ledger, "late", state)
     cleanup.after_case()
     assert left(ledger) == ["late"]
-    monkeypatch.setattr("contracts.session.draft_cleanup.time.sleep", lambda _: service.there.add("late"))
+    monkeypatch.setattr(
+        "registry_contracts.session.draft_cleanup.time.sleep", lambda _: service.there.add("late")
+    )
     cleanup.at_the_end(last=True)
     assert (service.there, left(ledger)) == (set(), [])
 

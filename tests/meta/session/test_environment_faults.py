@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import GivenUp
-from contracts.session import breaker
-from contracts.session.breaker import Breaker
-from contracts.session.layers import Request
-from contracts.session.shared_state import SharedState
-from contracts.settings.target import Target
+from registry_contracts.errors import GivenUp
+from registry_contracts.session import breaker
+from registry_contracts.session.breaker import Breaker
+from registry_contracts.session.layers import Request
+from registry_contracts.session.shared_state import SharedState
+from registry_contracts.settings.target import Target
 from tests.meta.http_answers import JSON, OK, answer, in_turn
 
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"

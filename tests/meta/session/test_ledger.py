@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.exchange import Response
-from contracts.session.budgets import ResidueBudget, ResidueSpent
-from contracts.session.ledger import Ledger, named, outcome, read_entries, removable, residue
-from contracts.session.shared_state import SharedState
+from registry_contracts.exchanges.exchange import Response
+from registry_contracts.session.budgets import ResidueBudget, ResidueSpent
+from registry_contracts.session.ledger import Ledger, named, outcome, read_entries, removable, residue
+from registry_contracts.session.shared_state import SharedState
 from tests.meta import messages
 from tests.meta.messages import response
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.exchanges.exchange import Headers, Response
-from contracts.session.namespace import ALPHABETS, KEPT_PREFIX, Namespace, is_signed
-from contracts.session.tokens import seconds_ahead
+from registry_contracts.exchanges.exchange import Headers, Response
+from registry_contracts.session.namespace import ALPHABETS, KEPT_PREFIX, Namespace, is_signed
+from registry_contracts.session.tokens import seconds_ahead
 
 OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
 OWNED = {

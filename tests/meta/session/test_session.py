@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import EnvironmentFault, SuiteError
-from contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
-from contracts.session.layers import UNSENT, Request
-from contracts.session.session import Session
-from contracts.session.shared_state import process_alive
-from contracts.settings.guard import GuardViolation
-from contracts.settings.target import Target
+from registry_contracts.errors import EnvironmentFault, SuiteError
+from registry_contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
+from registry_contracts.session.layers import UNSENT, Request
+from registry_contracts.session.session import Session
+from registry_contracts.session.shared_state import process_alive
+from registry_contracts.settings.guard import GuardViolation
+from registry_contracts.settings.target import Target
 from tests.meta.http_answers import OK, answer, in_turn
 
 DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from contracts.errors import EnvironmentFault
-from contracts.session.breaker import Admission, Breaker
-from contracts.session.budgets import BudgetSpent, RequestBudget
-from contracts.session.layers import DryRun, Request
-from contracts.session.session import Session, SessionGroup
-from contracts.session.shared_state import SharedState
-from contracts.settings.target import Pace, Target
+from registry_contracts.errors import EnvironmentFault
+from registry_contracts.session.breaker import Admission, Breaker
+from registry_contracts.session.budgets import BudgetSpent, RequestBudget
+from registry_contracts.session.layers import DryRun, Request
+from registry_contracts.session.session import Session, SessionGroup
+from registry_contracts.session.shared_state import SharedState
+from registry_contracts.settings.target import Pace, Target
 from tests.meta.http_answers import JSON, OK, answer
 from tests.meta.wire import Serve
 

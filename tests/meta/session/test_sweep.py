@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from contracts.session.shared_state import (
+from registry_contracts.session.shared_state import (
     ProcessLock,
     abandoned_private_folders,
     process_alive,
     remove_abandoned_private_folders,
 )
-from contracts.session.sweep import earlier_runs, tokens_at_work
+from registry_contracts.session.sweep import earlier_runs, tokens_at_work
 
 URL = "http://registry.example"
 LINE = {

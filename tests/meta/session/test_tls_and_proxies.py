@@ -18,14 +18,14 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from contracts.errors import UsageError
-from contracts.exchanges.exchange import Exchange
-from contracts.plugin.preflight import Look
-from contracts.session.layers import Request
-from contracts.session.session import Session
-from contracts.session.transport import Transport
-from contracts.session.way import check_way, proxy_passwords, way_to
-from contracts.settings.target import AUTHOR, Account, Secret, Target, TlsSettings
+from registry_contracts.errors import UsageError
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.plugin.preflight import Look
+from registry_contracts.session.layers import Request
+from registry_contracts.session.session import Session
+from registry_contracts.session.transport import Transport
+from registry_contracts.session.way import check_way, proxy_passwords, way_to
+from registry_contracts.settings.target import AUTHOR, Account, Secret, Target, TlsSettings
 from tests.meta.http_answers import OK
 from tests.meta.wire import Wire, serving
 
@@ -204,7 +204,7 @@ def test_a_file_that_cannot_be_used_is_named_with_its_setting_and_what_it_lacks(
 def test_a_variable_that_cannot_be_used_is_named(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
 ) -> None:
-    monkeypatch.setattr("contracts.session.way.find_spec", lambda _: None)
+    monkeypatch.setattr("registry_contracts.session.way.find_spec", lambda _: None)
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match=says) as refused:
         Session(Target("service", "https://registry.invalid"), "one")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from contracts.exchanges.json_bodies import DEEPEST, MOST_VALUES
-from contracts.session.transport import LARGEST_BODY
+from registry_contracts.exchanges.json_bodies import DEEPEST, MOST_VALUES
+from registry_contracts.session.transport import LARGEST_BODY
 from tests.meta.http_answers import OK
 from tests.meta.messages import response
 

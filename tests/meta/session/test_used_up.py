@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.session.budgets import UsedUp
+from registry_contracts.session.budgets import UsedUp
 from tests.meta.program import Program
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import new_uid, settings_of

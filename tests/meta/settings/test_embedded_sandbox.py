@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from contracts.errors import SuiteError, UsageError
-from contracts.settings import embedded_sandbox
-from contracts.settings.embedded_sandbox import EmbeddedSandbox
+from registry_contracts.errors import SuiteError, UsageError
+from registry_contracts.settings import embedded_sandbox
+from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta.program import PATIENCE
 
 READY = "print('sandbox ready at http://127.0.0.1:4321', flush=True);"
@@ -20,7 +20,7 @@ WAIT = "import sys; sys.stdin.read()"
 # Prints the sandbox's address, then ends in the way that the argument says, without leaving the with block.
 OWNER = """
 import os, signal, sys
-from contracts.settings.embedded_sandbox import EmbeddedSandbox
+from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
 sandbox = EmbeddedSandbox().__enter__()
 print(sandbox.base_url, flush=True)
 sys.stdin.readline()

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from requests.structures import CaseInsensitiveDict
 
-from contracts.errors import SuiteError, UsageError
-from contracts.settings.guard import GuardViolation, refuse_production, refuse_request
-from contracts.settings.target import RealmSettings, ServiceNames, Target
+from registry_contracts.errors import SuiteError, UsageError
+from registry_contracts.settings.guard import GuardViolation, refuse_production, refuse_request
+from registry_contracts.settings.target import RealmSettings, ServiceNames, Target
 
 TARGET = Target("t", "https://host.example")
 PREFIXED = Target("t", "https://host.example/dev")

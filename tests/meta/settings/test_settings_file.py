@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from contracts.errors import UsageError
-from contracts.settings import settings_reader
-from contracts.settings.guard import checked_base_url
-from contracts.settings.settings_reader import load_target
-from contracts.settings.target import DEVELOPMENT_REALMS, Pace, Target
+from registry_contracts.errors import UsageError
+from registry_contracts.settings import settings_reader
+from registry_contracts.settings.guard import checked_base_url
+from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.settings.target import DEVELOPMENT_REALMS, Pace, Target
 
 ROOT = Path(__file__).parents[3]
 PASSWORD = "hunter2-correct-horse"

@@ -8,8 +8,8 @@ import pprint
 
 import pytest
 
-from contracts.errors import SuiteError
-from contracts.settings.target import Account, RealmSettings, Secret, Target, WireNames
+from registry_contracts.errors import SuiteError
+from registry_contracts.settings.target import Account, RealmSettings, Secret, Target, WireNames
 
 PASSWORD = "hunter2-correct-horse"
 

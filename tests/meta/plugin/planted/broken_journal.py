@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.plugin.worker import WORKER
+from registry_contracts.plugin.worker import WORKER
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 import requests
 
-from contracts.cases.effects import until
-from contracts.cases.marks import contract, smoke
-from contracts.cases.world import World
-from contracts.checks.claims import Expect, Observer
-from contracts.checks.outcomes import Attempt
-from contracts.exchanges.readers import Ambiguous
-from contracts.plugin.worker import Worker
-from contracts.session.actor import Actor
+from registry_contracts.cases.effects import until
+from registry_contracts.cases.marks import contract, smoke
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Expect, Observer
+from registry_contracts.checks.outcomes import Attempt
+from registry_contracts.exchanges.readers import Ambiguous
+from registry_contracts.plugin.worker import Worker
+from registry_contracts.session.actor import Actor
 
 #: Seconds that a case may be at work until a test stops its run, or puts the file `enough` into its folder.
 LONG = 60.0

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 _LOG = Path(os.environ["DOOR_WATCH_LOG"])
-_DOOR = "contracts/session/transport.py"
+_DOOR = "contracts/registry_contracts/session/transport.py"
 _WATCHED = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 
 

@@ -1,5 +1,5 @@
 """A pytest plugin that takes deployments to be over within a second, as the ones that tests play are."""
 
-from contracts.plugin import worker
+from registry_contracts.plugin import worker
 
 worker.ROLLING_SECONDS = 1.0

@@ -2,6 +2,6 @@
 
 import time
 
-from contracts.session import breaker
+from registry_contracts.session import breaker
 
 breaker.sleep = lambda seconds: time.sleep(min(float(seconds), 0.01))  # type: ignore[attr-defined] # its own name

@@ -4,7 +4,7 @@ import builtins
 import os
 from typing import Any
 
-from contracts.reports import writers
+from registry_contracts.reports import writers
 
 
 def broken(*_: Any) -> None:

@@ -1,0 +1,512 @@
+"""Claims about attachments: downloads, thumbnails, uploads and lists."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from registry_contracts.cases import contents
+from registry_contracts.cases.attachment_ids import (
+    Attachment,
+    attach,
+    found,
+    ids_in,
+    lists,
+    named_ids,
+    names_file,
+    upload,
+    works,
+)
+from registry_contracts.cases.comparison import claim_accepted_for_each
+from registry_contracts.cases.list_pages import MOST_PAGES, Page, Record, attachments_of, identifiers_in
+from registry_contracts.cases.shared_documents import (
+    SharedDocument,
+    document_for_uploads,
+    need_own_list,
+    second_document,
+    shared_document,
+)
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import OBSTACLES, Blocked, Untested, done, require, usable
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange, in_utf8
+from registry_contracts.exchanges.readers import Ambiguous
+
+#: How a service that refuses an upload before it has read it ends the connection.
+_CUT_SHORT = ("closed", "reset", "broke")
+_ERRORS = 400
+#: The request was taken, and what it asks for is still being made.
+_ACCEPTED = 202
+_MOST_NAMES = 4
+#: Bytes of a file that are told from where it differs.
+_BYTES_SHOWN = 12
+#: Names of members that hold a file's name, and what stands in no such name.
+_CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IGNORECASE)
+_NO_NAME = re.compile("[:@]")
+#: How long a file is looked for, in seconds, that may well be there under another name.
+_SHORT_PATIENCE = 2.0
+
+
+def claim_same_bytes(claim: Claim, world: World, attachment: Attachment) -> None:
+    """Claim that downloading an attachment gives the very bytes that were sent."""
+    exchange = world.author.get_attachment(attachment.path)
+    answer = usable(exchange)
+    sent, got = attachment.content, answer.content
+    same = answer.success and got == sent
+    recoded = in_utf8(answer, files=True)
+    if not same and answer.success and recoded.content == sent:
+        raise Ambiguous(
+            f"the file came in {recoded.charset}, as its Content-Type says: the same text in other bytes"
+        )
+    seen = f"{len(got)} bytes, {_first_difference(sent, got)}" if answer.success else answer.quote()
+    claim.holds(same, exchange, expected=f"the {len(sent)} bytes of {attachment.filename}", seen=seen)
+
+
+def _first_difference(sent: bytes, got: bytes) -> str:
+    pairs = enumerate(zip(sent, got, strict=False))
+    at = next((at for at, (here, there) in pairs if here != there), min(len(sent), len(got)))
+    came, went = (content[at : at + _BYTES_SHOWN] or "nothing" for content in (got, sent))
+    return f"at byte {at} {came!r} where {went!r} was sent"
+
+
+def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapping[str, bytes]) -> list[str]:
+    """Claim that a document takes files behind its first one, one after another, and gives each with its bytes.
+
+    How many it takes is not shown, but it refuses none that it lists and gives.
+
+    Returns:
+        The names of all it took.
+    """
+    uid, refused = first.uid, dict[str, Exchange]()
+    sent = {name: upload(world.author, uid, name, content) for name, content in files.items()}
+    while sent and not usable(sent[last := next(reversed(sent))]).success:
+        refused[last] = sent.pop(last)
+    records = list(attachments_of(world.author, uid).walk()) if refused else []
+    for name, created in refused.items():
+        if any(names_file(record, name) for record in records) and _given(
+            world, uid, name, files[name], created
+        ):
+            expect("attachment-create-accepted").accepted(created)
+    if sent:
+        claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+    for name, created in sent.items():
+        expect("attachment-create-accepted").accepted(created)
+        sought = Attachment(uid, 0, name, files[name])
+        made = found(world.author, sought, created, len(sought.content))
+        claim_same_bytes(expect("attachment-several", "getAttachment"), world, made)
+    if sent:
+        claim_listed(expect("attachment-several", "listAttachments"), world, first)
+    return [first.filename, *sent]
+
+
+def _given(world: World, uid: str, name: str, content: bytes, created: Exchange) -> bool:
+    """Whether a file is given with its bytes."""
+    with contextlib.suppress(Blocked, Untested):
+        made = found(world.author, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE)
+        return usable(world.author.get_attachment(made.path)).content == content
+    return False
+
+
+def claim_listed(
+    claim: Claim, world: World, sought: Attachment | None, again: int = 0, *, uid: str = ""
+) -> None:
+    """Claim that a document lists an attachment, if need be a few seconds later, and so often again once it settled.
+
+    An answer that is no list is the contradiction itself.
+
+    Args:
+        sought: None for whatever attachment is listed of the document with this uid.
+
+    Raises:
+        Untested: the list goes on behind the pages that are read.
+    """
+    listed = attachments_of(world.author, sought.uid if sought else uid)
+    name = sought.filename if sought else "the attachment"
+
+    def held(pages: Sequence[Page]) -> bool:
+        records = [record for page in pages for record in page.records or ()]
+        return any(lists(record, sought) for record in records) if sought else bool(records)
+
+    def pages() -> Iterator[Page]:
+        """The pages up to the one that holds it; at last the first one anew, as they may come in another order."""
+        read = list[Page]()
+        for page in listed.pages():
+            yield page
+            if held([page]):
+                return
+            read.append(page)
+        # Where it is longer than the list without options, that one was no page of a longer list.
+        if len(read) > 1 and (start := listed.page(skip=0)).size <= read[0].size:
+            yield start
+
+    first = next(pages())
+    if first.records is None and not first.not_found:
+        claim.accepted(first.exchange)
+        claim.meets("list", first.exchange)
+    looks = [[first] if held([first]) else world.until(lambda: list(pages()), held)]
+    looks += world.settled(
+        lambda: [list(pages()) for _ in range(again)], lambda seen: all(held(look) for look in seen)
+    )
+    for look in looks:
+        if not held(look) and len(look) >= MOST_PAGES:
+            raise Untested(
+                f"how much a list gives at once is not shown: {name} is on none of {len(look)} pages"
+            )
+        exchanges = [page.exchange for page in look]
+        claim.holds(held(look), *exchanges, expected=f"{name} in the list", seen=look[-1].seen)
+
+
+def claim_own_only(claim: Claim, world: World, own: SharedDocument, other: SharedDocument) -> None:
+    """Claim that a document lists no attachment of another; what else it lists, such as previews, is not shown."""
+    page = attachments_of(world.author, own.uid).page()
+    require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
+    names, ids = {file.filename for file in own.attachments}, {file.id for file in own.attachments}
+    theirs = {file.id for file in other.attachments}
+    uid = re.compile(rf"{re.escape(world.fresh.prefix)}[\w-]*")
+
+    def foreign(record: Record) -> bool:
+        """Whether a record names another document of the run, or is of a file of the other document."""
+        # A text that is cut short may end in the middle of the document's own uid.
+        if not all(map(own.uid.startswith, uid.findall(str(record)))):
+            return True
+        if any(names_file(record, file.filename) for file in other.attachments if file.filename not in names):
+            return True
+        numbers = set(named_ids(record))
+        # Where both count from the same number, a number tells no document.
+        return ids.isdisjoint(theirs) and not numbers.isdisjoint(theirs) and numbers.isdisjoint(ids)
+
+    page.claim(claim, not any(map(foreign, page.records or ())), sorted(names))
+
+
+def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:
+    """Claim that a file is taken: by the shared document, or else by one that has no attachment yet.
+
+    Returns:
+        The creation.
+
+    Raises:
+        Blocked: only a document without attachments takes it, which is a matter of another clause.
+    """
+    created = upload(world.author, document_for_uploads(world), filename, content)
+    if usable(created).success:
+        claim.accepted(created)
+        return created
+    claim.accepted(upload(world.author, world.document(), filename, content))
+    raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
+
+
+def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str, size: int) -> Attachment:
+    """Claim that a file within the limit is taken by the shared document, found there, and comes back whole.
+
+    Args:
+        claims: That it is taken, that it is found, and that it comes back.
+        size: Bytes.
+    """
+    taken, there, same = claims
+    body = contents.Announced(size)
+    sought = Attachment(document_for_uploads(world), 0, filename, b"")
+    path = {"uid": sought.uid, "filename": filename}
+    created = world.author.send("createAttachment", path=path, body=body)
+    small = partial(upload, world.author, sought.uid, f"small-{filename}", b"small\n")
+    claim_accepted_for_each(created, (taken, small))
+    attachment = _found_large(there, world, sought, created, size)
+    got = world.author.get_attachment(attachment.path, summed=True)
+    whole, seen = got.answer.body.digest == body.digest, f"{got.answer.status} with other bytes"
+    expected = f"the {size} bytes that were sent"
+    same.holds(got.answer.success and whole, got, expected=expected, seen=seen)
+    return attachment
+
+
+def _found_large(there: Claim, world: World, sought: Attachment, created: Exchange, size: int) -> Attachment:
+    """A large file by its id; where the exists check does not find it, a claim that no download does either."""
+    try:
+        return found(world.author, sought, created, size)
+    except Blocked:
+        answers = [created.answer.json, *(attachments_of(world.author, sought.uid).page().records or ())]
+        for number in dict.fromkeys(number for each in answers for number in ids_in(each, size)):
+            path = replace(sought, id=number).path
+            got = world.author.get_attachment(path, summed=True)
+            if usable(got).success and got.answer.body.size == size:
+                check = world.author.attachment_exists(path)
+                there.accepted(check)
+        raise
+
+
+def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
+    """Claim of two files that are attached under one name that the later one is served, and each under its own id.
+
+    Whether a document takes a name twice, replaces the file or gives it another name is not shown: what is served
+    under no id of the later file is not judged, and neither is the earlier file where the list does not show both.
+    """
+    uid = document_for_uploads(world)
+    earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
+    first, second = upload(world.author, uid, name, earlier), upload(world.author, uid, name, later)
+    done(first)
+    if not usable(second).success:
+        return
+    answered: list[Exchange] = []
+
+    def right() -> bool:
+        records = [record for record in attachments_of(world.author, uid).walk() if names_file(record, name)]
+        both = len(records) > 1
+        answers = (first.answer.json, second.answer.json, *records)
+        guesses = [number for each in answers for number in ids_in(each, -1)[:2]]
+        numbers = dict.fromkeys(guesses if both else ids_in(second.answer.json, -1)[:1])
+        paths = (Attachment(uid, number, name, b"").path for number in numbers)
+        downloads = [world.author.get_attachment(path) for path in paths]
+        answered[:] = [each for each in downloads if usable(each).success]
+        seen = {each.answer.content for each in answered}
+        return later in seen and (earlier in seen or not both or len(answered) < 2)
+
+    held = world.eventually(right)
+    if answered:
+        expected = "the later file, and each of two under its own id"
+        claim.holds(held, first, second, *answered, expected=expected, seen="other bytes")
+
+
+def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
+    """Claim that a document still has no attachment; whether its empty list is a list is not asked.
+
+    Raises:
+        Blocked: documents list the attachments of others, so that nothing can be told.
+    """
+    page = attachments_of(world.author, uid).page()
+    if page.size > 0:
+        need_own_list(world)
+    if page.size < 0 and not page.not_found:
+        _tells_emptiness_so(world, page)
+    claim.holds(page.size <= 0, *before, page.exchange, expected="no attachment", seen=page.seen)
+
+
+def _tells_emptiness_so(world: World, page: Page) -> None:
+    """See that a document to which nothing was attached is answered with the same status."""
+    empty = world.once(
+        "answer of an empty list",
+        lambda: attachments_of(world.author, world.document()).page().exchange.status,
+    )
+    alike = page.exchange.answer.refusal and page.exchange.status == empty
+    require(alike, "listAttachments", f"the answer is no list: {page.exchange.answer.quote()}")
+
+
+def need_presence(world: World) -> bool:
+    """Require that the exists check finds a picture of an ordinary document."""
+    return done(world.author.attachment_exists(shared_document(world).pictures[0].path)).success
+
+
+def need_preview(world: World) -> bool:
+    """Require that a picture of an ordinary document has a thumbnail."""
+    return done(preview(world, shared_document(world).pictures[0])).success
+
+
+def claim_none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Exchange]) -> None:
+    """Claim that none of these requests listed what the document with this uid lists."""
+    records = attachments_of(world.author, uid).needed(1)
+    own = set().union(*map(identifiers_in, records))
+    for exchange in answers:
+        # A record may hold what is another in each answer; one without identifiers is known by all it holds.
+        there = Page(exchange).records or ()
+        given = [record for record in there if record in records or identifiers_in(record) & own]
+        claim.holds(not given, exchange, expected=f"nothing of {uid}")
+
+
+def turned_away(exchange: Exchange) -> bool:
+    """Whether an upload above the limit caused an error: an answer, or a connection that was closed meanwhile."""
+    exchange.error_due = True
+    if exchange.fault is not None:
+        exchange.own = any(word in exchange.fault for word in _CUT_SHORT)
+        return exchange.own
+    return exchange.answer.status >= _ERRORS
+
+
+def manner(exchange: Exchange) -> str:
+    """How an upload was refused, for an observation."""
+    return exchange.fault or str(exchange.answer.status)
+
+
+def preview(world: World, attachment: Attachment) -> Exchange:
+    """Ask for a thumbnail, if need be until it is made."""
+    latest = world.until(
+        lambda: world.author.get_attachment_thumbnail(attachment.path),
+        lambda got: got.answer.success and got.answer.status != _ACCEPTED,
+    )
+    if latest.answer.hollow_page:
+        latest.own = _own_page(world, attachment)
+    return latest
+
+
+#: A request is refused for the size of what it is about (RFC 9110, 15.5.14).
+_TOO_LARGE: Final = 413
+
+
+def _claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
+    """Claim that a temporary file was not refused for its size."""
+    refused = usable(exchange).status == _TOO_LARGE
+    claim.holds(not refused, exchange, expected="persisted: no limit")
+
+
+def persist(
+    expect: Expect, world: World, uid: str, before: Callable[[dict[str, str]], object] | None = None
+) -> tuple[dict[str, str], Exchange]:
+    """Make a temporary file an attachment: the next one where one is refused that an earlier run may have used up.
+
+    Args:
+        before: What is done first with the path parameters of the first one.
+
+    Returns:
+        The path parameters that were sent last, and the exchange.
+
+    Raises:
+        Blocked: all that were left are refused.
+        Untested: none is left.
+    """
+    for name in world.temporary_files():
+        path = {"uid": uid, "tempFileId": name}
+        if before is not None:
+            before(path)
+            before = None
+        kept = world.author.send("persistTemporaryFile", path=path)
+        _claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
+        if not world.used_up(name, kept):
+            break
+    return path, kept
+
+
+def claim_unsafe_refused(claim: Claim, world: World, path: Mapping[str, str]) -> None:
+    """Claim that a temporary file is refused under its identifier with characters that are not safe in a URL."""
+    unsafe = {**path, "tempFileId": f"<{path['tempFileId']} é>|"}
+    sent = world.author.send("persistTemporaryFile", path=unsafe)
+    with contextlib.suppress(*OBSTACLES):  # a gateway may answer to such an address
+        claim.refused(sent)
+
+
+def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
+    """Claim that a temporary file was not refused for want of a header that its operation does not list."""
+
+    def with_header(header: Mapping[str, str]) -> Exchange:
+        path = {"uid": world.document(), "tempFileId": world.temporary_file()}
+        return world.author.send("persistTemporaryFile", path=path, headers=header)
+
+    headers = {
+        "realm-attachments-without": {"Realm": realm},
+        "content-type-not-needed": {"Content-Type": "application/octet-stream"},
+    }
+    with contextlib.suppress(Blocked):  # it was refused for something else
+        claims = {expect(name, "persistTemporaryFile"): header for name, header in headers.items()}
+        reasons = ((claim, partial(with_header, header)) for claim, header in claims.items())
+        claim_accepted_for_each(kept, *reasons)
+
+
+def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
+    """Claim that another temporary file of the settings becomes an attachment, with bytes of its own."""
+    uid = world.document()
+    try:
+        _, kept = persist(expect, world, uid)
+    except Untested:
+        return  # those of the other cases are judged
+    expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
+    claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
+    paths = before.path, persisted(world, uid, kept).path
+    got = [world.author.get_attachment(path) for path in paths]
+    first, second = (usable(download).content for download in got)
+    expect("attachment-persist-own-bytes", "getAttachment").holds(
+        first != second, *got, expected="two files with bytes of their own", seen="the same bytes twice"
+    )
+
+
+def _own_page(world: World, attachment: Attachment) -> bool:
+    """Whether an HTML page in place of a thumbnail is the service's own: it comes again, and the file itself comes."""
+    file = world.author.get_attachment(attachment.path).answer
+    again = world.author.get_attachment_thumbnail(attachment.path).answer
+    return file.success and file.content == attachment.content and again.hollow_page
+
+
+def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
+    """The only attachment of a document, made from a temporary file whose name is not known.
+
+    Where the list tells its number and its name as it tells those of an upload, it is that one, found or not.
+    """
+    records = attachments_of(world.author, uid).needed(1)
+    bodies = [exchange.answer.json, *records]
+    numbers = dict.fromkeys(number for record in bodies for number in ids_in(record, -1))
+    tried = [Attachment(uid, number, name, b"") for name in _file_names(bodies) for number in numbers]
+
+    def served() -> Attachment | None:
+        return next((file for file in tried if works(world.author, file) or _downloads(world, file)), None)
+
+    file = served()
+    if file is None:
+        alike = next(_told_like_an_upload(world, uid, records), None)
+        if alike is None:
+            raise Untested("no number and name in the answers lead to the attachment that was persisted")
+        file = world.until(served, lambda file: file is not None) or alike
+    return file
+
+
+def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> Iterator[Attachment]:
+    """Attachments whose number and name stand in the members that hold those of an upload that is served."""
+    upload = second_document(world).attachments[0]
+    listed = attachments_of(world.author, upload.uid).page().records or ()
+    told = [pair for each in listed if lists(each, upload) for pair in readers.named_members(each)]
+    called = [
+        {name for name, value in told if str(value) == wanted} for wanted in (str(upload.id), upload.filename)
+    ]
+    for record in records:
+        members = list(readers.named_members(record))
+        numbers, names = ([str(value) for name, value in members if name in each] for each in called)
+        if numbers and names and numbers[0].isdecimal():
+            yield Attachment(uid, int(numbers[0]), names[0], b"")
+
+
+def _downloads(world: World, attachment: Attachment) -> bool:
+    return usable(world.author.get_attachment(attachment.path)).success
+
+
+def _file_names(bodies: Sequence[Any]) -> list[str]:
+    """Texts of records that may be the name of a file, the likeliest first."""
+    members = [
+        (name, text)
+        for record in bodies
+        if isinstance(record, dict)
+        for name, text in readers.named_members(record)
+        if isinstance(text, str) and text
+    ]
+    called = [text for name, text in members if _CALLED_A_NAME.fullmatch(name)]
+    ends = [text.rpartition("/")[2] for text in readers.values([*bodies]) if isinstance(text, str)]
+    alike = [text for text in ends if "." in text[1:-1] and not _NO_NAME.search(text)]
+    return list(dict.fromkeys([*called, *alike]))[:_MOST_NAMES]
+
+
+def claim_kept_if_taken(
+    claim: Claim,
+    world: World,
+    uid: str,
+    name: str,
+    content: bytes,
+    headers: Mapping[str, str | None] | None = None,
+) -> str:
+    """What becomes of a file that may be refused: `refused`, `kept`, as claimed with its bytes, or `renamed`."""
+    path = {"uid": uid, "filename": name}
+    created = world.author.send("createAttachment", path=path, body=content, headers=dict(headers or {}))
+    if not usable(created).success:
+        return f"refused with {created.answer.status}"
+    try:
+        attachment = found(
+            world.author, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE
+        )
+    except Blocked:
+        return "renamed"
+    claim_same_bytes(claim, world, attachment)
+    return "kept"
+
+
+def draft_with_file(world: World) -> Attachment:
+    """An attachment of a draft."""
+    if world.refusal_of_files() is not None:
+        raise Untested("drafts take no attachments")
+    uid, promise = world.draft().uid, "attachment-create-accepted"
+    return attach(world.author, uid, "note.txt", b"a note\n", promise=promise)

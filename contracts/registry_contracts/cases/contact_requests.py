@@ -1,0 +1,425 @@
+"""Contacts sent by either operation: how they are accepted, and how an operation tells what is wrong with one.
+
+One fault, one finding (design 4.5): an operation that validates nothing, or reports without an errors array, is a
+finding on the clause about that, and not on the clause of each of the 26 fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from registry_contracts.cases.comparison import claim_accepted_for_each
+from registry_contracts.cases.sample_records import (
+    CONTACT_FIELDS,
+    MANDATORY_FIELDS,
+    Record,
+    Samples,
+    in_languages,
+    mandatory_of,
+    named_in_scripts,
+    several_items,
+    without,
+)
+from registry_contracts.cases.world import World
+from registry_contracts.checks import errors_array
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import Attempt, Blocked, Untested, taken, usable
+from registry_contracts.checks.workflow import Row, ended_in
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.session.actor import DEFAULT, Actor
+
+_ARRAY, _SHAPE, _KNOWN = "errors-array", "errors-element-shape", "errors-code-known"
+_MANDATORY, _NAMED = "errors-code-mandatory", "errors-property-names-field"
+#: The code that a whole field of another kind, a field that is not documented, and a language that is none give.
+_CODES: Final = {
+    "wrong-kind": ("errors-code-invalid-type", errors_array.INVALID_TYPE),
+    "unknown-property": ("errors-code-invalid-property", errors_array.INVALID_PROPERTY),
+    "pattern": ("errors-code-unspecified-locale", errors_array.UNSPECIFIED_LOCALE),
+}
+TOLD_CLAUSES: Final = (_ARRAY, _SHAPE, _KNOWN, _MANDATORY, _NAMED, *(clause for clause, _ in _CODES.values()))
+#: Kinds of fields without members of their own that may be required.
+_SIMPLE: Final = frozenset({"string", "lstring", "array of string"})
+#: Codes that say of a field something else than that its value is none of the allowed ones.
+_NOT_ABOUT_VALUES: Final = frozenset(
+    {errors_array.MANDATORY, errors_array.INVALID_PROPERTY, errors_array.INVALID_TYPE}
+)
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What an operation did with a few records that lack mandatory fields.
+
+    Attributes:
+        refuses: It refused at least one.
+        arrays: At least one refusal held an errors array.
+        names: At least one errors array named the missing field with `Error.Mandatory`.
+        takes: The record that lacks nothing is taken, so that a refusal is about what is wrong with one.
+        made_up: Fields of records whose allowed values neither the document nor the settings show.
+    """
+
+    refuses: bool
+    arrays: bool
+    names: bool
+    takes: bool
+    made_up: tuple[str, ...] = ()
+
+    def claim_told(self, expect: Expect, clause: str, exchange: Exchange, field: str, key: str) -> None:
+        """Claim that a record with one fault was refused, and that its errors tell the fault.
+
+        Raises:
+            Contradiction: a must was contradicted; the clause on errors arrays, or on `Error.Mandatory`, where the
+                operation never meets it.
+            Blocked: nothing tells what the record was refused for.
+        """
+        kind, operation = key.rpartition(":")[2], exchange.operation or ""
+        blamed = clause if self._is_usual(exchange, field) else _ARRAY
+        expect(blamed, operation).content_refused(exchange)
+        if not readers.errors(usable(exchange)):
+            return
+        expect(_SHAPE, operation).meets("error-elements", exchange)
+        expect(_KNOWN, operation).meets("error-codes", exchange)
+        if self._another_first(exchange, field):
+            if kind == "missing":
+                raise _blocked(
+                    exchange, "refuses values that are not shown, and may tell one fault at a time"
+                )
+            return
+        whole = key in (f"body.{field}:{kind}", f"body:{kind}")
+        if clause.startswith("contact-mandatory-") and kind == "missing":
+            own = clause if self.names else _MANDATORY
+            expect(own, operation).reports(exchange, errors_array.MANDATORY, field)
+            self._claim_no_other_missing(expect(_MANDATORY, operation), exchange, field)
+        elif kind in _CODES and (whole or kind == "pattern"):
+            code_clause, code = _CODES[kind]
+            claim_code(expect(code_clause, operation), exchange, code)
+            if whole:  # of a text by language the language may be what is concerned
+                claim_named(expect(_NAMED, operation), exchange, field)
+            self._claim_not_missing(expect(_MANDATORY, operation), exchange, field)
+
+    def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:
+        """Claim that a record was refused with an errors array for what is wrong with a field.
+
+        Raises:
+            Blocked: the operation never does so; the clause on errors arrays holds that finding.
+        """
+        if not self._is_usual(exchange, field):
+            raise _blocked(exchange, "takes faulty records, or tells none in an errors array")
+        claim.content_refused(exchange)
+
+    def claim_some_mandatory(self, claim: Claim, exchange: Exchange) -> None:
+        """Claim that a record without any field was refused, with `Error.Mandatory` at least once."""
+        claim.turned_down(exchange)
+        tells = self.arrays or bool(readers.errors(exchange.answer))
+        if not (tells and (self.names or errors_array.holds_code(exchange.answer, errors_array.MANDATORY))):
+            raise _blocked(exchange, f"never tells a missing field with {errors_array.MANDATORY}")
+        claim_code(claim, exchange, errors_array.MANDATORY)
+
+    def _is_usual(self, exchange: Exchange, field: str) -> bool:
+        """Whether the operation refuses other records as this one should be, and tells so in an errors array.
+
+        Raises:
+            Blocked: it refuses the record that lacks nothing as well, and does not name the field.
+        """
+        answer = usable(exchange)
+        if not errors_array.turned_down(answer):
+            return self.refuses
+        if not self.takes and not errors_array.reports(answer, field):
+            raise _blocked(exchange, f"refuses records that lack nothing too, and names no {field}")
+        return self.arrays or bool(readers.errors(answer))
+
+    def _claim_no_other_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:
+        """Claim that no mandatory field that is there is called missing; a made-up value may count as none."""
+        filled = {*MANDATORY_FIELDS} - {field, *self.made_up}
+        missed = [name for name in sorted(filled) if _called_missing(exchange, name, field)]
+        claim.holds(
+            not missed, exchange, expected=f"{errors_array.MANDATORY} for {field} alone", seen=_seen(exchange)
+        )
+
+    def _another_first(self, exchange: Exchange, field: str) -> bool:
+        """Whether nothing is told of a field: no element can be read, or a made-up value may have been told first."""
+        answer = usable(exchange)
+        if not list(errors_array.elements(answer)):
+            return True
+        return refused_for(exchange, self.made_up) and not errors_array.reports(answer, field)
+
+    def _claim_not_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:
+        """Claim that an optional field which is there is not called missing, whatever else is wrong with it."""
+        if field in MANDATORY_FIELDS or CONTACT_FIELDS.get(field) not in _SIMPLE:
+            return
+        elements, missing = errors_array.elements(usable(exchange)), errors_array.MANDATORY
+        missed = any(code == missing and errors_array.is_field(path, field) for code, path in elements)
+        expected = f"another code than {missing} for {field}, which is optional and there"
+        claim.holds(not missed, exchange, expected=expected, seen=_seen(exchange))
+
+
+def _called_missing(exchange: Exchange, name: str, field: str) -> bool:
+    return any(
+        code == errors_array.MANDATORY
+        and errors_array.names_field(path, name)
+        and not errors_array.names_field(path, field)
+        for code, path in errors_array.elements(exchange.answer)
+    )
+
+
+def claim_code(claim: Claim, exchange: Exchange, code: str) -> None:
+    """Claim that a refusal holds a code, whatever property it names."""
+    holds = errors_array.holds_code(usable(exchange), code)
+    claim.holds(holds, exchange, expected=f"an element with {code}", seen=_seen(exchange))
+
+
+def claim_named(claim: Claim, exchange: Exchange, field: str) -> None:
+    """Claim that a refusal names the field it is about."""
+    names = errors_array.reports(usable(exchange), field)
+    claim.holds(names, exchange, expected=f"an element that names {field}", seen=_seen(exchange))
+
+
+def refused_for(exchange: Exchange, fields: Sequence[str], codes: Set[str] | None = None) -> bool:
+    """Whether each error is of one of some fields, with one of some codes or else any that may be about a value."""
+    elements = list(errors_array.elements(usable(exchange)))
+    return bool(elements) and all(
+        (code not in _NOT_ABOUT_VALUES if codes is None else code in codes)
+        and any(errors_array.names_field(path, field) for field in fields)
+        for code, path in elements
+    )
+
+
+def _seen(exchange: Exchange) -> str:
+    elements = list(errors_array.elements(exchange.answer))[:5]
+    return ", ".join(f"{code} for {path!r}" for code, path in elements) or exchange.answer.quote()
+
+
+def _blocked(exchange: Exchange, cause: str) -> Blocked:
+    return Blocked(exchange.operation or exchange.method, cause)
+
+
+CREATE, UPDATE = "createContact", "updateContact"
+#: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
+_PROBED = ("firstName", "emails")
+
+
+class ContactRequests:
+    """One contact operation as one actor, with everything but the record in place.
+
+    Create is sent under a fresh identifier in the header, update to a contact that is shared by the cases of a
+    realm, so that refused requests leave nothing behind and accepted updates no more than one record.
+
+    Args:
+        attempt: The attempt at the case; without it nothing that another case has sent will do.
+
+    Attributes:
+        uid: The identifier in the path of an update; for create a fresh one.
+    """
+
+    def __init__(self, operation: str, world: World, attempt: Attempt | None = None) -> None:
+        self._attempt = attempt
+        self.operation = operation
+        self._world = world
+        self.uid = world.contact() if operation == UPDATE else world.uid()
+
+    def record(self, uid: str | None = None) -> Record:
+        """A record with its header and the mandatory fields; a new one has an identifier of its own each time.
+
+        Whether the identifier of a refused creation is free again is not shown.
+        """
+        return self._world.samples.contact(
+            uid or (self.uid if self.operation == UPDATE else self._world.uid())
+        )
+
+    def send(
+        self,
+        record: Any = DEFAULT,
+        *,
+        actor: Actor | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> Exchange:
+        """Send a record.
+
+        Args:
+            actor: Another client than that of these requests.
+            query: In place of the schema.
+        """
+        path = {"uid": self.uid} if self.operation == UPDATE else {}
+        asked = {"schema": self._world.samples.contact_schema} if query is None else query
+        return (actor or self._world.author).send(self.operation, path=path, query=asked, json=record)
+
+    def faulty(self, name: str, record: Any) -> Exchange:
+        """The answer to a faulty record that several cases look at: sent once in a run, and anew in every replay.
+
+        Args:
+            name: What is wrong with the record; one name for one fault.
+        """
+        attempt, key = self._attempt, f"{self.operation} {name}"
+        if attempt is None or attempt.number > 1:
+            return self.send(record)
+        earlier: Exchange | None = self._world.offered(key)
+        if earlier is not None:
+            attempt.exchanges.append(earlier)
+            return earlier
+        sent = self.send(record)
+        if sent.response is not None and sent.response.status < 500 and not sent.fault:
+            self._world.offer(key, sent)
+        return sent
+
+    def lacking(self, field: str) -> Exchange:
+        """The answer to a record that lacks one field."""
+        return self.faulty(f"without {field}", without(self.record(), field))
+
+    def reporting(self) -> Reporting:
+        """How this operation reports faulty records in general; looked up once for each realm and worker."""
+        return self._world.once(f"reporting of {self.operation}", self._probe)
+
+    def _probe(self) -> Reporting:
+        answers = {field: usable(self.lacking(field)) for field in _PROBED}
+        takes = False
+        with suppress(Blocked, Untested):
+            takes = bool(self._world.contact())  # it could be updated with a record that lacks nothing
+        return Reporting(
+            refuses=any(map(errors_array.turned_down, answers.values())),
+            arrays=any(map(readers.errors, answers.values())),
+            names=any(
+                errors_array.reports(answer, field, errors_array.MANDATORY)
+                for field, answer in answers.items()
+            ),
+            takes=takes,
+            made_up=self._world.samples.made_up_fields,
+        )
+
+
+def claim_updatable(claim: Claim, world: World) -> ContactRequests:
+    """Updates of the shared contact; where none can be arranged, a claim that what was just created can be updated.
+
+    The claim is made only where the answer to the creation names the identifier that was sent, or where the workflow
+    says that it is in use since then, so that it is known under which uid the record has to be found.
+    """
+    try:
+        return ContactRequests(UPDATE, world)
+    except (Blocked, Untested):
+        _claim_update(claim, world)
+        raise
+
+
+def _claim_update(claim: Claim, world: World) -> None:
+    sent, query = world.samples.contact(world.uid()), {"schema": world.samples.contact_schema}
+    own: str = sent["header"]["identifier"]
+    created = world.author.send(CREATE, query=query, json=sent)
+    # Under another identifier that an answer holds, nothing says that the record can be found.
+    named = readers.carries_identifier(created.answer, own)
+    if not taken(created) or not (named or ended_in(world.try_creating(own), Row.TAKEN)):
+        return
+    # What was created may be there a moment later.
+    updated = world.until(lambda: world.update_contact(own), taken)
+    if not taken(updated) and refused_for_made_up(updated, world.samples):
+        raise world.samples.needs_contact_document(updated)
+    expected = "an update of the contact that was just created is accepted"
+    claim.holds(taken(updated), created, updated, expected=expected)
+
+
+#: Codes that say of a reference that it leads nowhere.
+_ABOUT_VALUES: Final = frozenset({errors_array.INVALID_VALUE, errors_array.UNEXPECTED_TERM})
+
+
+def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
+    """Whether a contact, be it as a draft, was refused for nothing but values that neither document nor settings tell.
+
+    A code that says more than that of such a field, such as that it is missing or has no such name, is no such refusal.
+    """
+    return exchange.operation in (CREATE, UPDATE, "saveDraft") and refused_for(
+        exchange, samples.made_up_fields
+    )
+
+
+def need_known_values(exchange: Exchange, samples: Samples) -> None:
+    """See that a contact was not refused for values that only the settings can tell.
+
+    Raises:
+        Untested: it was; the text names the setting.
+        Blocked: it was refused for the record that the settings name to be referred to, which may be gone.
+    """
+    if not taken(exchange) and refused_for_made_up(exchange, samples):
+        raise samples.needs_contact_document(exchange)
+    if not taken(exchange) and refused_for(exchange, samples.references, _ABOUT_VALUES):
+        raise samples.needs_reference(exchange)
+
+
+def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
+    """Claim that a contact was accepted; raises as `need_known_values`."""
+    need_known_values(exchange, samples)
+    claim.accepted(exchange)
+
+
+def claim_shown_as_updated(claim: Claim, updated: Exchange, before: Record, after: Record) -> None:
+    """Claim that a record which the answer to an update shows, as far as it does, is not half the one before."""
+    there = after.keys() & before.keys() - {"header"}
+    changed = [name for name in after if name in there and before[name] != after[name]]
+    for shown in readers.values(usable(updated).json):
+        if not isinstance(shown, dict):
+            continue
+        new = [name for name in changed if shown.get(name) == after[name]]
+        old = [name for name in changed if shown.get(name) == before[name]]
+        seen = f"{', '.join(old)} as before"
+        claim.holds(not (new and old), updated, expected=f"{', '.join(changed)} as sent", seen=seen)
+
+
+#: What a record may hold beside all its fields, by the clause about it.
+_BESIDE_ALL_FIELDS: Final[Mapping[str, Callable[[Record], Record]]] = {
+    "contact-several-languages": in_languages,
+    "contact-several-items": several_items,
+    "contact-names-in-scripts": named_in_scripts,
+}
+
+
+def claim_everything_created(
+    expect: Expect, contacts: ContactRequests, samples: Samples, fresh: Callable[[], str]
+) -> Exchange:
+    """Claim that one record with everything is created under the identifier of these requests; its exchange."""
+
+    def record(uid: str, left_out: Collection[str] = ()) -> Record:
+        made = samples.full_contact(uid)
+        for clause, change in _BESIDE_ALL_FIELDS.items():
+            made = made if clause in left_out else change(made)
+        return made
+
+    def elsewhere(*left_out: str) -> Exchange:
+        return contacts.send(record(fresh(), left_out))
+
+    sent = contacts.send(record(contacts.uid))
+    need_known_values(sent, samples)
+    claim_accepted_for_each(
+        sent,
+        (expect("contact-refused-frees-identifier"), elsewhere),
+        *((expect(clause, CREATE), partial(elsewhere, clause)) for clause in _BESIDE_ALL_FIELDS),
+        (expect("contact-any-fields", CREATE), partial(elsewhere, *_BESIDE_ALL_FIELDS)),
+        (expect("contact-create-full"), partial(contacts.send, samples.contact())),
+    )
+    return sent
+
+
+def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterable[Record]) -> list[Exchange]:
+    """Claim of records that lack optional fields that none is called missing; returns their exchanges."""
+    exchanges = []
+    for record in records:
+        sent = contacts.send(record)
+        answer = usable(sent)
+        left_out = [name for name in CONTACT_FIELDS if name not in record and name not in MANDATORY_FIELDS]
+        missed = [name for name in left_out if errors_array.reports(answer, name, errors_array.MANDATORY)]
+        expected = f"no {errors_array.MANDATORY} for an optional field"
+        seen = f"{', '.join(missed)} called missing: {answer.quote()}"
+        claim.holds(not missed, sent, expected=expected, seen=seen)
+        exchanges.append(sent)
+    return exchanges
+
+
+def claim_any_fields(
+    claim: Claim, contacts: ContactRequests, samples: Samples, exchanges: Iterable[Exchange]
+) -> None:
+    """Claim that records with some of the optional fields are accepted."""
+    for sent in exchanges:
+        full = samples.full_contact(contacts.uid)
+        if not taken(sent) and not all(taken(contacts.send(each)) for each in (full, mandatory_of(full))):
+            raise Blocked(contacts.operation, "refuses contacts of other fields, too")
+        claim_accepted(claim, sent, samples)

@@ -1,0 +1,316 @@
+"""Schemathesis's generators and checks over the description, through its public interface and our session.
+
+It draws inputs that the description allows and inputs that break it, follows the description's links from call to
+call, and compares answers with the description where that is exact. Each of its failures stands for a clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+import hypothesis
+import schemathesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from registry_contracts.cases.draft_lives import DraftModel
+from registry_contracts.cases.shared_documents import document_for_uploads
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.outcomes import OBSTACLES, Blocked, Contradiction, taken, usable
+from registry_contracts.errors import SuiteError
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, is_valid_uid
+from registry_contracts.session.actor_client import ActorClient
+
+#: Where a request goes is the actor's business: this address is only written into what Schemathesis makes.
+_ANYWHERE: Final = "http://127.0.0.1"
+#: Checks of Schemathesis that compare an answer with the description, where the document is exact.
+_CHECKS: Final = ("content_type_conformance", "response_schema_conformance")
+_LABEL, _SHAPE = "json-labelled-json", "errors-element-shape"
+#: Their failures by the names of their classes, and the clause that each is about; empty for a body that cannot be
+#: read, which the checks of every exchange judge.
+FAILURES: Final[Mapping[str, str]] = {
+    "MissingContentType": _LABEL,
+    "MalformedMediaType": _LABEL,
+    "UndefinedContentType": _LABEL,
+    "JsonSchemaError": _SHAPE,
+    "MalformedJson": "",
+    "ContentDeserializationError": "",
+}
+#: Statuses from here on say that the service failed.
+_FAILED: Final = 500
+#: Parameters of a path that name a record.
+_UIDS: Final = ("uid", "identifier")
+_FILLS_DOCUMENTS: Final = ("createAttachment", "persistTemporaryFile")
+ANSWER_CLAUSES: Final = (_LABEL, _SHAPE, "no-server-error")
+INPUT_CLAUSES: Final = (*ANSWER_CLAUSES, "list-top", "draft-values-kept")
+LINK_CLAUSES: Final = (
+    "draft-get-content",
+    "draft-exists-present",
+    "draft-info-present",
+    "draft-save-updates",
+    "draft-save-spares-others",
+    "draft-delete-removes",
+    "draft-delete-content-gone",
+    "draft-delete-spares-others",
+)
+
+
+@lru_cache(maxsize=8)
+def described(realm: str) -> Any:
+    """The description of one realm as Schemathesis reads it; only what it says is generated, links are its own."""
+    return _read_by_schemathesis(load_description().for_realm(realm))
+
+
+@lru_cache(maxsize=32)
+def described_operation(operation: str) -> Any:
+    """The description of one operation alone, of which cases are made; the same for all its realms."""
+    document = load_description().for_realm(load_description().operations[operation].realms[0])
+    for item in document["paths"].values():
+        for method, node in list(item.items()):
+            if isinstance(node, dict) and node.get("operationId", operation) != operation:
+                del item[method]
+    return _read_by_schemathesis(document)
+
+
+def _read_by_schemathesis(document: dict[str, Any]) -> Any:
+    config = schemathesis.Config.from_dict(
+        {
+            "generation": {"allow-x00": False, "codec": "utf-8"},
+            "checks": {"enabled": False} | {name: {"enabled": True} for name in _CHECKS},
+            "phases": {
+                "examples": {"enabled": False},
+                "fuzzing": {"enabled": False},
+                # Undeclared methods are never tried: on a shared environment they might work.
+                "coverage": {"unexpected-methods": [], "generation": {"mode": "negative"}},
+                "stateful": {"inference": {"algorithms": []}, "generation": {"mode": "positive"}},
+            },
+        }
+    )
+    return schemathesis.openapi.from_dict(document, config=config)
+
+
+def inputs(operation: str, realm: str) -> SearchStrategy[Any]:
+    """Cases of an operation: those that the description allows, and those that break it.
+
+    Where what is accepted stays for good, only cases whose body breaks the description are drawn.
+    """
+    strategy = described(realm).find_operation_by_id(operation).as_strategy
+    broken: SearchStrategy[Any] = strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
+    if load_description().operations[operation].stores in PERMANENT_KINDS:
+        return broken.filter(_breaks_body)
+    return st.one_of(strategy(generation_mode=schemathesis.GenerationMode.POSITIVE), broken)
+
+
+def _breaks_body(case: Any) -> bool:
+    parts = case.meta.components.items()
+    return any(place.value == "body" and part.mode.is_negative for place, part in parts)
+
+
+class DescribedInputs:
+    """Sends drawn cases of one operation, and claims what the description says of the answers."""
+
+    def __init__(self, operation: str, world: World, expect: Expect) -> None:
+        self._operation = operation
+        self._world = world
+        self._claim = expect
+        self._client = ActorClient(world.author)
+        self._described = described(world.realm).find_operation_by_id(operation)
+        self._lasting = load_description().operations[operation].stores in PERMANENT_KINDS
+        self._failed = False
+
+    def claim_as_described(self, drawn: Any) -> None:
+        """Claim that an answer is as the description says.
+
+        Raises:
+            Blocked: the service failed. Where a record may have come of that, nothing more is sent, so that a replay
+                of the case has places left to see it again.
+        """
+        if self._failed:
+            raise Blocked(self._operation, "failed at an input before")
+        allowed = drawn.meta.generation.mode.is_positive
+        path = self._own_path(dict(drawn.path_parameters or {}), allowed=allowed)
+        # Any name may be drawn, and one of a record would be written to.
+        drawn_query = dict(drawn.query or {}).items()
+        query = {name: self._world.uid() if name in _UIDS else value for name, value in drawn_query}
+        if allowed and "schema" in query:
+            query["schema"] = self._world.samples.draft_schema
+        case = self._described.Case(
+            path_parameters=path,
+            query=query,
+            headers=dict(drawn.headers or {}),
+            body=_named(drawn.body, _uid_of(path) or self._world.uid()),
+            media_type=drawn.media_type,
+        )
+        response = case.call(base_url=_ANYWHERE, session=self._client)
+        exchange = self._client.exchanges[-1]
+        self._failed = self._lasting and exchange.answer.status >= _FAILED
+        failures = failures_of(case, response)
+        for clause in self._exact_for(exchange):
+            failure = "; ".join(failures.get(clause, ()))
+            self._claim(clause, self._operation).holds(
+                not failure, exchange, expected="an answer as described", seen=failure
+            )
+        top = str(query.get("$top", ""))
+        if exchange.answer.success and top.isascii() and top.isdigit():
+            self._claim("list-top").at_most(exchange, int(top))
+        if self._operation == "saveDraft" and allowed and taken(exchange):
+            read = self._world.author.send("getDraft", path=path)
+            self._claim("draft-values-kept", "getDraft").shows(read, drawn.body)
+
+    def _exact_for(self, exchange: Exchange) -> Iterator[str]:
+        """The clauses on what the document shows of an answer: where it has a body, and errors in it."""
+        answer = usable(exchange)
+        shown = {
+            # The description has one label for JSON; others, such as that of problems, say the same.
+            _LABEL: isinstance(answer.json, dict | list) and not answer.media_type.endswith("+json"),
+            _SHAPE: bool(readers.errors(answer)),
+        }
+        for clause, there in shown.items():
+            if there and self._operation in load_catalogue().clause(clause).operations:
+                yield clause
+
+    def _own_path(self, path: dict[str, Any], *, allowed: bool) -> dict[str, Any]:
+        """The drawn path, with identifiers of the run's own where something would be written, or could be found."""
+        if "schema" in path:
+            path["schema"] = self._world.samples.workflow_schema
+        uid = _uid_of(path)
+        if uid is None:
+            return path
+        if allowed and load_description().operations[self._operation].safe:
+            there = self._world.shared_attachment().path if "attachmentId" in path else None
+            return there or {"uid": self._world.shared_draft().uid}
+        if load_description().operations[self._operation].safe:
+            return path
+        own = (self._world.fresh.prefix + uid)[:UID_LONGEST] if is_valid_uid(uid) else self._world.uid()
+        if allowed and self._operation == "updateContact":
+            own = self._world.contact()
+        elif allowed and self._operation in _FILLS_DOCUMENTS:
+            own = document_for_uploads(self._world, "drawn files")
+        return path | {name: own for name in _UIDS if name in path}
+
+
+def _uid_of(path: Mapping[str, Any]) -> str | None:
+    return next((str(path[name]) for name in _UIDS if name in path), None)
+
+
+def _named(body: Any, uid: str) -> Any:
+    """A drawn record, with the run's own identifier in every header that has one."""
+    if isinstance(body, list):
+        return [_named(item, uid) for item in body]
+    if not isinstance(body, dict):
+        return body
+    named = {name: _named(value, uid) for name, value in body.items()}
+    if isinstance(named.get("header"), dict) and "identifier" in named["header"]:
+        named["header"]["identifier"] = uid
+    return named
+
+
+def failures_of(case: Any, response: Any) -> dict[str, list[str]]:
+    """What Schemathesis finds wrong with an answer, by the clause that it is about.
+
+    Raises:
+        SuiteError: a failure that this version of Schemathesis has and the suite does not know.
+    """
+    found: dict[str, list[str]] = {}
+    try:
+        case.validate_response(response)
+    except BaseExceptionGroup as group:
+        for failure in group.exceptions:
+            kind = type(failure).__name__
+            if kind not in FAILURES:
+                raise SuiteError(
+                    f"no clause is named for Schemathesis's failure {kind}: {failure}"
+                ) from failure
+            found.setdefault(FAILURES[kind], []).append(str(failure))
+    return found
+
+
+@dataclass
+class LinkedCalls:
+    """Follows the description's links from a saved draft: each call on what the one before was about.
+
+    Attributes:
+        saves: How many saves were sent.
+        latest: The uid of the latest save; calls that follow no link are about it.
+    """
+
+    world: World
+    claim: Expect
+    model: DraftModel = field(default_factory=DraftModel)
+    saves: int = 0
+    latest: str = ""
+    found: Contradiction | None = None
+    obstacle: Exception | None = None
+
+    def follow(self, seed: int, scenarios: int, steps: int) -> None:
+        """Follow links in several scenarios."""
+        machine: Any = type("LinkedCallsOfOneCase", (_machine(self.world.realm),), {"calls": self})
+        settings = hypothesis.settings(
+            max_examples=scenarios,
+            stateful_step_count=steps,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            print_blob=False,
+        )
+        hypothesis.seed(seed)(machine).run(settings=settings)
+        if self.found is not None:
+            raise self.found
+        if self.obstacle is not None:
+            raise self.obstacle
+
+    def prepare(self, case: Any) -> None:
+        """Make a call write to the run's own drafts only, and save a valid record."""
+        uid, saves = str(case.path_parameters.get("uid", "")), case.operation.method.upper() == "PUT"
+        if not self.world.fresh.owns(uid):
+            uid = self.latest if self.latest and not saves else self.world.uid()
+            case.path_parameters["uid"] = uid
+        if saves:
+            self.latest, self.saves = uid, self.saves + 1
+            case.query = {"schema": self.world.samples.draft_schema}
+            case.body = self.world.samples.short_draft(uid, middleName=f"save {self.saves}")
+
+    def judge(self, exchange: Exchange) -> None:
+        """Claim what is promised of a call, from what was saved and deleted before it."""
+        if self.found is not None or self.obstacle is not None:
+            return  # the sequence goes on, and is judged no further
+        try:
+            self.model.claim(self.claim, exchange)
+        except Contradiction as found:
+            self.found = found
+        except OBSTACLES as obstacle:
+            self.obstacle = obstacle
+
+
+@lru_cache(maxsize=8)
+def _machine(realm: str) -> Any:
+    """The state machine that Schemathesis makes of the description's links, on drafts alone."""
+    drafts = described(realm).include(tag="Drafts")
+
+    class Machine(drafts.as_state_machine()):  # type: ignore[misc]
+        calls: LinkedCalls
+
+        def setup(self) -> None:
+            # A scenario that Hypothesis plays again has to meet the same answers.
+            self.calls.latest = ""
+
+        def before_call(self, case: Any) -> None:
+            self.calls.prepare(case)
+
+        def get_call_kwargs(self, case: Any) -> dict[str, Any]:  # noqa: ARG002 - Schemathesis's signature
+            return {"base_url": _ANYWHERE, "session": ActorClient(self.calls.world.author)}
+
+        def validate_response(self, _response: Any, _case: Any, **parts: Any) -> None:
+            self.calls.judge(parts["session"].exchanges[-1])
+
+    return Machine

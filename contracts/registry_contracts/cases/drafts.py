@@ -1,0 +1,415 @@
+"""Claims about drafts: saved, read, deleted, repeated; refusals of several requests, and that nothing came of them.
+
+A request with something wrong in it must be turned down, and nothing may be there afterwards. Both are judged for a
+whole table of faults, so that one server error among them neither hides the rest nor counts twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from registry_contracts.cases.contents import reworded
+from registry_contracts.cases.sample_records import Samples
+from registry_contracts.cases.world import Draft, World
+from registry_contracts.checks import errors_array
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.definition import not_of_the_way
+from registry_contracts.checks.outcomes import (
+    Blocked,
+    HeldBack,
+    Untested,
+    done,
+    missing,
+    require,
+    taken,
+    usable,
+)
+from registry_contracts.checks.workflow import Row, ended_in
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.file_formats import json_value
+from registry_contracts.interface.description import operations_with
+from registry_contracts.session.actor import DEFAULT, Actor
+from registry_contracts.session.session import Session
+from registry_contracts.settings.target import DOCUMENT_REALMS
+
+#: Refused uids that are asked for one by one.
+_LOOKED_AT = 2
+
+
+def claim_each_refused(
+    claim: Claim, exchanges: Sequence[Exchange], control: Callable[[], Exchange] | None = None
+) -> None:
+    """Claim that every request was refused; what cannot be judged is left to the end.
+
+    Args:
+        control: Sent when one was not refused: the same operation on a valid uid that was never used. When that is
+            not refused either, the operation refuses nothing that is absent, which is a matter of its own clause.
+    """
+    held_back = HeldBack()
+    for exchange in exchanges:
+        with held_back:
+            if not usable(exchange).refusal and control is not None and not usable(control()).refusal:
+                raise Blocked(
+                    exchange.operation or "", "does not refuse what is absent, so nothing can be told apart"
+                )
+            claim.turned_down(exchange)
+    held_back.release()
+
+
+class Elsewhere(NamedTuple):
+    """Another realm than that of a case; nothing is saved there where the run leaves it out."""
+
+    realm: str
+    in_run: bool
+
+
+def write_elsewhere(world: World, uid: str, elsewhere: Elsewhere) -> Iterator[Exchange]:
+    """Save another document under a uid in another realm, and delete what is there, taken or not."""
+    if elsewhere.in_run:
+        yield world.save(uid, world.samples.draft(uid, middleName="Other"), realm=elsewhere.realm)
+    yield world.author.delete_draft(uid, realm=elsewhere.realm)
+
+
+def claim_nothing_saved(
+    claims: Callable[[str], Claim],
+    world: World,
+    uids: Sequence[str],
+    foldings: Iterable[str],
+    *causes: Exchange,
+) -> None:
+    """Claim that refused uids left no draft: under themselves, under what they might be taken for, in the list.
+
+    Args:
+        claims: Makes a claim about the clause on an operation.
+        uids: The uids outside the rule; the list is searched for all of them, a few are asked for by themselves.
+        foldings: Valid uids that a careless service might take them for.
+        causes: The refused requests.
+    """
+    checks = [world.author.draft_exists(uid) for uid in uids[:_LOOKED_AT]]
+    claim_no_draft(claims("saveDraft"), world, foldings, *causes[:1])
+    claim_each_refused(claims("draftExists"), checks, lambda: world.author.draft_exists(never_used()))
+    claim_none_listed(claims("saveDraft"), world, uids, *causes[:1])
+
+
+def claim_no_draft(
+    claim: Claim, world: World, uids: Iterable[str], *causes: Exchange, realm: Any = DEFAULT
+) -> None:
+    """Claim that no draft is there under any of these valid uids, by default in the case's own realm."""
+    for uid in uids:
+        check = world.author.draft_exists(uid, realm=realm)
+        if usable(check).success:
+            need_absence(world)
+        claim.holds(not check.answer.success, *causes, check, expected=f"no draft under {uid}")
+
+
+def claim_no_info(claim: Claim, world: World, draft: Draft, realm: str) -> None:
+    """Claim that a draft has no info in another realm.
+
+    How it is told that there is none is not shown: where any uid is answered with success, it is not that of the draft.
+    """
+    info = world.author.get_draft_info(draft.uid, realm=realm)
+    found = usable(info).success
+    if found and usable(world.author.get_draft_info(never_used(), realm=realm)).success:
+        own = done(world.author.get_draft_info(draft.uid))
+        found = bool(own.json) and info.answer.json == own.json
+    claim.holds(not found, info, expected=f"no draft in {realm}")
+
+
+def need_absence(world: World) -> bool:
+    """Require that the service says of a draft that was never saved that it is absent."""
+    absent = not usable(world.author.draft_exists(never_used())).success
+    return require(absent, "draftExists", "says of a draft that was never saved that it exists")
+
+
+def need_presence(world: World) -> bool:
+    """Require that the service says of a draft that was saved that it exists."""
+    return done(world.author.draft_exists(world.shared_draft().uid)).success
+
+
+def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
+    """Claim that none of these uids stands in the list of the actor's drafts, as far as it is shown."""
+    listed = world.author.list_drafts(query={"collection": "mydrafts"})
+    answer = usable(listed)
+    if not answer.success:
+        raise Blocked("listDrafts", f"answered {answer.quote()}")
+    for uid in uids:
+        absent, expected = not readers.carries_identifier(answer, uid), f"no draft under {uid!r} in the list"
+        claim.holds(absent, *causes, listed, expected=expected, seen="the list names it")
+
+
+def never_used() -> str:
+    """A valid uid that was never used, for reading only; always the same, as a gate sends the same twice."""
+    return "rc-never-used-by-anybody"
+
+
+def need_as_saved(actor: Actor, draft: Draft) -> bool:
+    """Require that a draft is there as it was saved, header aside."""
+    whole = readers.holds_document(done(actor.get_draft(draft.uid)), draft.document)
+    return require(whole, "getDraft", "does not give the document that was saved")
+
+
+def claim_unchanged(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
+    """Claim that a draft still is as it was saved; `before` is what might have changed it."""
+    read, expected = actor.get_draft(draft.uid), f"the draft {draft.uid} as it was"
+    answer = usable(read)
+    same = answer.success and readers.holds_document(answer, draft.document)
+    seen = readers.difference(answer, draft.document) if answer.success else answer.quote()
+    claim.holds(same, *before, read, expected=expected, seen=seen)
+
+
+def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
+    """Claim that reading a draft does not give its document; `before` is what should have kept it out.
+
+    Raises:
+        Blocked: no draft is given with its document, so that nothing can be told.
+    """
+    read = world.author.get_draft(draft.uid)
+    hidden = not _given(usable(read), draft.document)
+    if hidden:
+        world.once("draft-get-content holds", lambda: need_as_saved(world.author, world.shared_draft()))
+    claim.holds(hidden, *(before or (draft.exchange,)), read, expected="nothing of it")
+
+
+def claim_still_there(claim: Claim, world: World, draft: Draft, before: Exchange) -> None:
+    """Claim that a draft is there by any reading after what should have left it alone.
+
+    Raises:
+        Blocked: what was never saved is found too, so that nothing can be told.
+    """
+    there = is_there(world.author, draft.uid)
+    if there:
+        world.once("draft-exists-absent holds", lambda: need_absence(world))
+    claim.holds(there, before, expected="the draft stays", seen="no draft any more")
+
+
+def _given(answer: Response, document: dict[str, Any]) -> bool:
+    """Whether an answer gives a document away: as JSON, or as a text that holds the JSON."""
+    texts = (value for value in readers.values(answer.json) if isinstance(value, str))
+    return readers.holds_document(answer, document) or any(
+        readers.includes(_parsed(text), document) for text in texts
+    )
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json_value(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Claim that nothing is left of the members that a later save left out."""
+    out = before.keys() - after.keys()
+    if not out:
+        raise Untested("which members may be left out of a draft of the settings is not known")
+    left = readers.left_over(read.answer, after, out)
+    seen = f"still there: {', '.join(sorted(left))}"
+    claim.holds(not left, read, expected="nothing of the first save", seen=seen)
+
+
+def is_there(account: Actor, uid: str) -> bool:
+    """Whether an account's draft is there by any reading: one reading that is broken is a finding of its own."""
+    return usable(account.draft_exists(uid)).success or usable(account.get_draft(uid)).success
+
+
+def claim_stored(claim: Claim, account: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
+    """Claim that a draft whose first save was accepted is there by some reading; another save says nothing.
+
+    Args:
+        claim: About what a first save does; whether the content is right is for other claims.
+        reads: Looks at the draft that were made already. Only where none of them found it is it looked for again.
+    """
+    if taken(saved):
+        there = any(usable(read).success for read in reads) or is_there(account, uid)
+        claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
+
+
+def need_removal(world: World, draft: Draft | None = None) -> bool:
+    """Require that a draft that is deleted is gone by the exists check."""
+    uid = (draft or world.draft()).uid
+    done(world.author.delete_draft(uid))
+    gone = not usable(world.author.draft_exists(uid)).success
+    operation, _ = ("", ()) if gone else _at_fault_for(world, uid)
+    return require(gone, operation, "leaves the draft where it was, or finds it there")
+
+
+def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> tuple[str, str]:
+    """The clause and operation that speak against the loss of a draft before its own deletion, tried on a fresh one.
+
+    It may take a request that is refused just before.
+
+    Args:
+        accounts: Those that may have caused it, by saving a draft of theirs or by deleting one.
+    """
+    uid = world.draft(by=owner).uid
+
+    for account in accounts:
+        account.get_draft(never_used())
+        another = world.draft(by=account)
+        if not is_there(owner, uid):
+            return "draft-save-spares-others", "saveDraft"
+        account.delete_draft(another.uid)
+        if not is_there(owner, uid):
+            return "draft-delete-spares-others", "deleteDraft"
+    return "draft-delete-removes", "deleteDraft"
+
+
+def accepted_with_errors(saved: Exchange) -> bool:
+    """Whether a save was answered with success and errors: whether such a draft is kept is not shown."""
+    return usable(saved).success and not taken(saved)
+
+
+def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
+    """Claim that the telling members of a document come back as they were saved, if the service took it at all.
+
+    Args:
+        document: These members; the others are for the cases about whole drafts.
+
+    Returns:
+        `refused`, `errors` for a save that tells of faults, or `kept`: what the document does not rule out is for the
+        caller to observe.
+    """
+    if usable(saved).refusal:
+        return "refused"
+    if accepted_with_errors(saved):
+        return "errors"
+    claim.shows(read, document)
+    return "kept"
+
+
+def fate(world: World, uid: str, document: dict[str, Any]) -> str:
+    """What becomes of a document that need not be taken: `refused`, `kept` or `changed`."""
+    saved = world.save(uid, document)
+    if not taken(saved):
+        return f"refused with {errors_array.outcome(saved)}"
+    read = world.author.get_draft(uid).answer
+    return "kept" if readers.holds_document(read, document) else "changed"
+
+
+def published(world: World) -> str:
+    """The first published record of the settings that is there; an attempt may be what takes it away."""
+    identifiers: tuple[str, ...] = world.samples.setting("published_identifier")
+
+    def first() -> str:
+        for identifier in identifiers:
+            if ended_in(world.try_creating(identifier), Row.TAKEN):
+                return identifier
+        named = f"setting realm.{world.author.realm}.published_identifier may name a record that is gone"
+        raise Blocked(
+            "createWorkflowRecordWithIdentifier", f"does not say that the identifier is in use: {named}"
+        )
+
+    return world.shared("published record", first)
+
+
+def claim_draft_beside_published(claim: Claim, world: World, identifier: str) -> None:
+    """Save a draft of a published document, with other texts where that is taken, and claim that it comes back."""
+    changed = save_reworded(world, identifier)
+    if changed:
+        claim.shows(world.author.get_draft(identifier), changed)
+        return
+    document = world.samples.document(identifier)
+    saved = world.save(identifier, document, schema=world.samples.workflow_schema)
+    named = f"the record that setting realm.{world.author.realm}.published_identifier names"
+    require(taken(saved), "saveDraft", f"takes no draft of {named}: {usable(saved).quote()}")
+
+
+def save_reworded(world: World, identifier: str) -> dict[str, Any]:
+    """Save a draft of the workflow's document with other texts.
+
+    Returns:
+        The members that differ; none where it has no text, the draft is refused, or the realm has none.
+    """
+    document = world.samples.document(identifier)
+    changed = reworded(document)
+    if not changed or world.realm not in DOCUMENT_REALMS:
+        return {}
+    sent = world.save(identifier, document | changed, schema=world.samples.workflow_schema)
+    return changed if taken(sent) else {}
+
+
+def prove(session: Session, actor: Actor, samples: Samples) -> None:
+    """See once in a run that the service takes the stand-in as a draft of a realm."""
+    refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
+    if refusal:
+        instead = f"realm.{actor.realm}.draft_document may name a draft that is taken"
+        raise missing(samples.lacking, f", and a stand-in for a valid record {refusal}; {instead}")
+
+
+def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
+    """What became of the stand-in when it was not taken; empty when it was."""
+    uid = session.namespace.uid()
+    record = samples.stand_in(uid)
+    query = {"schema": record["header"]["schema"]}
+    try:
+        exchange = actor.send("saveDraft", path={"uid": uid}, query=query, json=record)
+        usable(exchange)
+    except Blocked as obstacle:
+        return obstacle.cause
+    if taken(exchange):
+        return ""
+    not_of_the_way((exchange,))
+    return f"was answered {exchange.answer.quote()}"
+
+
+def need_ordinary_life(world: World) -> None:
+    """See once that a draft lives under an ordinary uid; what follows is about special ones."""
+    world.once("life of an ordinary draft", lambda: _live(world))
+
+
+def _live(world: World) -> bool:
+    draft = world.draft()
+    for name in operations_with(needs="draft", safe=True):
+        done(world.author.send(name, path={"uid": draft.uid}))
+    return need_as_saved(world.author, draft) and need_removal(world, draft)
+
+
+def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
+    """Which operation is wrong when the exists check finds a deleted draft, and what shows that it is the check."""
+    read = world.author.get_draft(uid)
+    return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
+
+
+def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
+    """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check."""
+    check = world.author.draft_exists(uid)
+    found = usable(check).success
+    operation, contrast = _at_fault_for(world, uid) if found else ("deleteDraft", ())
+    says = "".join(f", as getDraft says: {read.status}" for read in contrast)
+    expect("draft-delete-removes", operation).holds(
+        not found, deleted, *contrast, check, expected=f"no draft any more{says}"
+    )
+
+
+def claim_as_ordinary(expect: Expect, world: World, clause: str, exchange: Exchange) -> None:
+    """Claim that an operation on a draft is accepted under a special uid, as it is under an ordinary one."""
+    if not usable(exchange).success:
+        need_ordinary_life(world)
+    expect(clause, exchange.operation).accepted(exchange)
+
+
+def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()) -> None:
+    """Claim that a draft can be saved, seen and read under a uid, and deleted where the clause speaks of it.
+
+    Args:
+        also: Further operations that find the draft, such as `getDraftInfo`.
+    """
+    path, document = {"uid": uid}, world.samples.draft(uid)
+    claim_as_ordinary(expect, world, clause, world.save(uid, document))
+    read = world.author.send("getDraft", path=path)
+    claim_as_ordinary(expect, world, clause, read)
+    if not readers.holds_document(usable(read), document):
+        need_ordinary_life(world)
+    expect(clause, "getDraft").shows(read, document)
+    for operation in ("draftExists", *also):
+        claim_as_ordinary(expect, world, clause, world.author.send(operation, path=path))
+    deleted = world.author.send("deleteDraft", path=path)
+    for claim in expect.on(clause, "deleteDraft"):
+        claim_as_ordinary(expect, world, clause, deleted)
+        check = world.author.send("draftExists", path=path)
+        found = usable(check).success
+        if found:
+            need_ordinary_life(world)
+        claim.holds(not found, deleted, check, expected=f"no draft under {uid}")

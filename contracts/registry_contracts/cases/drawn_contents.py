@@ -1,0 +1,503 @@
+"""Contents of drafts and files that Hypothesis draws, and claims that what the service accepted comes back as it was.
+
+A draft's content is put together of parts. What a service refuses whole is tried again in smaller parts, since the
+document promises no acceptance of what it does not show. One exchange tests many values.
+"""
+
+from __future__ import annotations
+
+import gzip
+import string
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from registry_contracts.cases import contents
+from registry_contracts.cases.attachment_ids import Attachment, attach, found, upload
+from registry_contracts.cases.attachments import claim_same_bytes
+from registry_contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
+from registry_contracts.cases.drafts import accepted_with_errors, claim_kept_if_accepted, claim_stored
+from registry_contracts.cases.properties import Properties
+from registry_contracts.cases.sample_records import LOCALISED_FIELDS
+from registry_contracts.cases.shared_documents import document_for_uploads
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.outcomes import Blocked, Untested, done, taken, usable
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.session.actor import Actor
+
+#: The clause that promises each part of a content back.
+DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
+    "draft-get-content",
+    "draft-text-kept",
+    "draft-text-exact",
+    "draft-values-kept",
+)
+_UPDATES, _REPLACES = "draft-save-updates", "draft-save-replaces"
+CLAUSES: Final = (
+    *(DOCUMENTED, SCRIPT, EXACT, MADE_UP),
+    *(_UPDATES, _REPLACES, "draft-delete-content-gone"),
+)
+#: Documented fields, by the part that they carry; a text, or a text for one language.
+_TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
+    DOCUMENTED: ("firstName", "middleName", "department", "postalCode"),
+    SCRIPT: ("lastName", "organization", "city"),
+    EXACT: ("designation", "relevantInformation", "address", "state"),
+}
+#: The member that holds made-up values.
+_EXTRA: Final = "additional"
+#: Saves of one content, after which a refusal is not looked into any further.
+_MOST_SAVES: Final = 6
+#: Characters that are more than a short draft.
+_MORE: Final = 5_000
+
+#: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
+_NUMBERS: Final = (
+    0,
+    -1,
+    17,
+    2**31,
+    2**53 - 1,
+    2**53 + 1,
+    -(2**63),
+    0.1,
+    -1.5,
+    1e-7,
+    1e21,
+    1.7976931348623157e308,
+)
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {}, [[], [{}], [None], ""], [None, 0, False, ""])
+_LISTS: Final[tuple[Any, ...]] = ([3, 1, 2, 3, 1], list(range(12)), ["single"], [[[[[[1]]]]]])
+_LIKE_OTHERS: Final = (
+    *("00505", "true", "null", "1e5", "2026-01-31", "False", '{"a": [1, "b"]}', "<b>R&amp;D</b>"),
+    *("aGVsbG8gd29ybGQ=", "https://example.org/a?b=c&d", "someone@example.org"),
+)
+#: A text in as many languages as there are names of two letters for, up to sixty.
+_LANGUAGES: Final = {f"{first}{last}": f"in {first}{last}" for first in "aefrz" for last in "abcdefghijkl"}
+_DEEP: Final[tuple[Any, ...]] = (nested(12), {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}})
+_VALUES: Final[tuple[Any, ...]] = (*_NUMBERS, True, False, *_EMPTY, *_LISTS, *_LIKE_OTHERS, *_DEEP)
+#: Names of members that are read as paths, as operators or as numbers, or that differ by little.
+_KEYS: Final = (
+    "with.dot",
+    "$dollar",
+    "with space",
+    "_underscore",
+    "Capital",
+    "capital",
+    "1",
+    "ключ",
+    "a-b",
+    "",
+)
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a draft holds beside an ordinary record.
+
+    Attributes:
+        parts: Members of the record, by the clause that promises them back.
+        short: The ordinary record has its mandatory fields only.
+    """
+
+    parts: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
+    short: bool = False
+
+    @property
+    def clauses(self) -> list[str]:
+        """The clauses of its parts."""
+        return [clause for clause, _ in self.parts]
+
+    def only(self, clauses: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """The parts under these clauses."""
+        return {clause: dict(members) for clause, members in self.parts if clause in clauses}
+
+
+def _documented_text() -> SearchStrategy[str]:
+    """Text that any field of the kind `string` may hold: letters, digits, signs; short and long."""
+    short = st.text(alphabet=string.ascii_letters + string.digits + " '\\/-", min_size=1, max_size=60)
+    lengths = st.sampled_from((51, 300, 4_097, 5_000, 66_000))
+    return st.one_of(
+        short.map(lambda text: f"x{text}x"),
+        lengths.map(long_text),
+        st.sampled_from(("00505", "O'Neill \\ McKenzie, Dr", "de la CRUZ 7")),
+    ).filter(lambda text: "  " not in text)
+
+
+def long_text(length: int) -> str:
+    """Text of a length, no two stretches of which are the same."""
+    return "".join(f"{number:05d} x" for number in range(length // 7 + 1))[: length - 1] + "."
+
+
+def _script_text() -> SearchStrategy[str]:
+    return st.sampled_from(
+        (*SCRIPTS.values(), BEYOND_THE_BASIC_PLANE, "Ñandú Łukasz Þór", "O'Neill-Жуков 王")
+    )
+
+
+def _delicate_text() -> SearchStrategy[str]:
+    return st.one_of(st.sampled_from(tuple(DELICATE.values())), _text(40))
+
+
+def _text(longest: int) -> SearchStrategy[str]:
+    """Any text but the null character, which some databases cannot hold; a case of its own sends it."""
+    return st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=longest)
+
+
+def _phones() -> SearchStrategy[list[str]]:
+    numbers = st.sampled_from(("+254 2", "+254 9", "+254 1", "+254 20 387 3057", "020"))
+    return st.lists(numbers, min_size=1, max_size=14)
+
+
+def _json_values() -> SearchStrategy[Any]:
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    leaves = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63), finite, _text(12))
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_text(8), inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+def _extra() -> SearchStrategy[dict[str, Any]]:
+    values = st.one_of(st.sampled_from(_VALUES), _json_values())
+    return st.dictionaries(st.one_of(st.sampled_from(_KEYS), _text(10)), values, max_size=8)
+
+
+def drawn_content() -> SearchStrategy[Content]:
+    """Contents with documented fields, text in other scripts, delicate text and made-up values."""
+    return st.builds(
+        content_of,
+        st.tuples(*[_documented_text()] * len(_TEXTS[DOCUMENTED])),
+        st.tuples(*[_script_text()] * len(_TEXTS[SCRIPT])),
+        st.tuples(*[_delicate_text()] * len(_TEXTS[EXACT])),
+        _phones(),
+        st.one_of(st.none(), _extra()),
+        st.booleans(),
+    )
+
+
+def content_of(
+    documented: Sequence[str],
+    script: Sequence[str],
+    delicate: Sequence[str],
+    phones: list[str],
+    extra: dict[str, Any] | None,
+    short: bool,
+) -> Content:
+    """Put a content together of texts for each sort of field, a list of phones and made-up members."""
+    drawn = {DOCUMENTED: documented, SCRIPT: script, EXACT: delicate}
+    parts = {
+        clause: [(name, _field(name, text)) for name, text in zip(_TEXTS[clause], texts, strict=True)]
+        for clause, texts in drawn.items()
+    }
+    parts[DOCUMENTED].append(("phones", phones))
+    if extra:
+        parts[MADE_UP] = [(_EXTRA, extra)]
+    return Content(tuple((clause, tuple(members)) for clause, members in parts.items()), short)
+
+
+def _field(name: str, text: str) -> Any:
+    return {"en": text} if name in LOCALISED_FIELDS else text
+
+
+def _everything(longest: int, *, short: bool) -> Content:
+    """Everything that is lost anywhere, at once, beside a text of so many characters, up to 300 items in a list."""
+    scripts = " ".join((str(longest), *SCRIPTS.values(), BEYOND_THE_BASIC_PLANE))
+    values = {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, longest)
+    return content_of(
+        (long_text(longest), f"O'Neill \\ McKenzie, de la CRUZ {longest}", long_text(longest // 27), "00505"),
+        (scripts, SCRIPTS["en"], BEYOND_THE_BASIC_PLANE),
+        tuple(DELICATE.values())[: len(_TEXTS[EXACT])],
+        [f"+254 {number % 7}" for number in range(12)]
+        + [f"+254 20 {number}" for number in range(min(longest, 300))],
+        values | {"texts": [*DELICATE.values(), scripts, "\uff26\uff55\uff4c\uff4c"], "text": _LANGUAGES},
+        short,
+    )
+
+
+def many(number: int) -> tuple[Content, ...]:
+    """So many contents of everything that is lost anywhere, none of them large."""
+    return tuple(_everything(100 + at, short=at % 2 == 1) for at in range(number))
+
+
+#: Twice not large; beyond 128 KiB, where services change how they keep a draft; and beyond what they take in one piece,
+#: for a night.
+EVERYTHING: Final = (*many(2), _everything(135_000, short=False))
+LARGEST: Final = (*many(1), _everything(2**21, short=False))
+
+
+def largest(properties: Properties) -> Content:
+    """The largest content that a run sends."""
+    return (LARGEST if properties.share > 1 else EVERYTHING)[-1]
+
+
+def saved_beside_everything(
+    world: World, uid: str, content: Content, by: Actor | None = None
+) -> tuple[Exchange, dict[str, Any]]:
+    """Save a valid document of the workflow's schema beside all that is lost anywhere.
+
+    Args:
+        content: What stands beside it.
+        by: Saves it; by default the author.
+
+    Returns:
+        The save, of the document by itself where the whole is refused; and the document.
+    """
+    document, schema = world.samples.document(uid), world.samples.workflow_schema
+    everything = {name: value for _, members in content.parts for name, value in members}
+    saved = world.save(uid, document | {_EXTRA: everything}, schema=schema, by=by)
+    if not taken(saved):
+        saved = world.save(uid, document, schema=schema, by=by)
+    return saved, document
+
+
+def claim_kept_beside_everything(
+    expect: Expect, world: World, content: Content, by: Actor | None = None
+) -> str:
+    """Claim that a document of the workflow's schema that was taken is there whole; what became of it."""
+    uid, account = world.fresh.uid(), by or world.author
+    saved, document = saved_beside_everything(world, uid, content, account)
+    read = account.get_draft(uid)
+    claim_stored(expect("draft-save-creates"), account, uid, saved, read)
+    return claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
+
+
+@dataclass
+class _Succession:
+    """What an account saves under one uid, one content after another.
+
+    Attributes:
+        taken: Documents that were taken, the latest one last.
+        left_out: Parts that were refused by themselves.
+    """
+
+    uid: str
+    by: Actor
+    taken: list[dict[str, Any]] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)
+
+
+class DrawnDrafts:
+    """Saves drawn contents as drafts and claims that they come back.
+
+    Args:
+        another: Saves each behind the author, too; None for nobody.
+        by: Saves them all, in place of the author.
+        reads: How often each is read.
+
+    Attributes:
+        taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        expect: Expect,
+        another: Actor | None = None,
+        *,
+        by: Actor | None = None,
+        reads: int = 1,
+    ) -> None:
+        self._world = world
+        self._by, self._another, self._reads = by or world.author, another, reads
+        self._claim = expect
+        self.taken: dict[str, bool] = {}
+
+    def claim_come_back(self, example: tuple[Content, ...]) -> None:
+        """Claim that each content comes back after it was saved, and replaces the one before it."""
+        if not self._world.samples.drafts_are_contacts:
+            raise Untested("the draft of setting draft_document has other fields than those that are drawn")
+        accounts = filter(None, (self._by, self._another))
+        own, *others = [_Succession(self._world.fresh.uid(), account) for account in accounts]
+        for content in example:
+            for succession in (own, *others):
+                self._save(succession, content)
+        if own.taken:
+            self._claim_removed(own.uid, own.taken[-1])
+
+    def _claim_removed(self, uid: str, document: dict[str, Any]) -> None:
+        """Claim that a draft, however large, is not given any more after its deletion."""
+        deleted = self._by.delete_draft(uid)
+        done(deleted)
+        read = self._by.get_draft(uid)
+        kept = readers.holds_document(usable(read), document)
+        self._claim("draft-delete-content-gone", "getDraft").holds(
+            not kept, deleted, read, expected="nothing of the draft", seen="the draft as it was saved"
+        )
+
+    def _save(self, succession: _Succession, content: Content) -> None:
+        """Save a content whole, or else in the parts that are taken."""
+        uid, by, left_out = succession.uid, succession.by, succession.left_out
+        waiting, saves = [[clause for clause in content.clauses if clause not in left_out]], 0
+        while waiting and saves < _MOST_SAVES:
+            saves += 1
+            clauses = waiting.pop(0)
+            parts = content.only(clauses)
+            members = {name: value for part in parts.values() for name, value in part.items()}
+            record = self._world.samples.short_draft if content.short else self._world.samples.draft
+            document = record(uid, **members)
+            sent = self._world.save(uid, document, by=by)
+            if usable(sent).refusal or accepted_with_errors(sent):
+                if succession.taken and usable(sent).refusal:
+                    self._claim_taken_by_update(by, partial(record, **members))
+                waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
+                self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
+                left_out |= {*clauses} if len(clauses) == 1 else set()
+                continue
+            self.taken = dict.fromkeys(clauses, True) | self.taken
+            for _ in range(self._reads):
+                self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
+            succession.taken.append(document)
+
+    def _claim_taken_by_update(self, by: Actor, record: Callable[..., dict[str, Any]]) -> None:
+        """Claim that a content which was refused for a draft is taken by another one's first update, if by a new one.
+
+        How much a draft and its versions may hold, and how many there may be, is not shown: the new one holds somewhat
+        more, and the other one little before. Nor is what else a service refuses: the same is taken behind it.
+        """
+        uid, new = self._world.fresh.uid(), self._world.fresh.uid()
+        larger = record(new) | {"relevantInformation": {"en": long_text(_MORE)}}
+        anew = self._world.save(new, larger, by=by)
+        small = self._world.save(uid, self._world.samples.short_draft(uid), by=by)
+        if taken(anew) and taken(small):
+            update = self._world.save(uid, record(uid), by=by)
+            last, seen = self._world.fresh.uid(), update.answer.quote()
+            refused = usable(update).refusal and taken(self._world.save(last, record(last), by=by))
+            expected = "accepted, as for a new draft"
+            self._claim(_UPDATES, "saveDraft").holds(
+                not refused, anew, small, update, expected=expected, seen=seen
+            )
+
+    def _judge(
+        self,
+        read: Exchange,
+        sent: Exchange,
+        parts: dict[str, dict[str, Any]],
+        document: dict[str, Any],
+        before: Sequence[dict[str, Any]],
+    ) -> None:
+        if before:
+            self._claim_replaced(sent, read, document, before)
+        parted = {name for clause, members in parts.items() if clause != DOCUMENTED for name in members}
+        ordinary = {name: value for name, value in document.items() if name not in {"header", *parted}}
+        for clause, members in (parts | {DOCUMENTED: ordinary}).items():
+            self._claim(clause, "getDraft").shows(read, members)
+
+    def _claim_replaced(
+        self, sent: Exchange, read: Exchange, document: dict[str, Any], before: Sequence[dict[str, Any]]
+    ) -> None:
+        others = [each for each in before if not readers.includes(document, readers.content_of(each))]
+        if others:
+            # What no must keeps may be all that two contents differ in; an answer may show earlier ones beside this.
+            kept = {name: value for name, value in document.items() if name not in {*_TEXTS[EXACT], _EXTRA}}
+            current = readers.holds_document(usable(read), kept)
+            stale = not current and any(readers.holds_document(read.answer, each) for each in others)
+            updates, expected = self._claim(_UPDATES, "getDraft"), "the later content"
+            updates.holds(not stale, sent, read, expected=expected, seen="one from before")
+        gone = [name for name in before[-1] if name not in document]
+        left = readers.left_over(read.answer, {"lastName": document["lastName"]}, gone)
+        expected, seen = f"no {', '.join(gone)} any more", f"still there: {sorted(left)}"
+        self._claim(_REPLACES, "getDraft").holds(not left, sent, read, expected=expected, seen=seen)
+
+
+def successions() -> SearchStrategy[tuple[Content, ...]]:
+    """Contents that are saved one after another under one uid."""
+    return st.lists(drawn_content(), min_size=1, max_size=3).map(tuple)
+
+
+#: Kinds that services store in ways of their own: as text, as data, as pictures, or as they are.
+KINDS: Final = (".txt", ".json", ".xml", ".csv", ".html", ".pdf", ".png", ".bin")
+#: Where services cut files into blocks, in bytes.
+_BLOCKS: Final = (1024, 4096, 8192, 65_536)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file: the ending of its name, and bytes around a body.
+
+    Attributes:
+        size: Bytes of a body in which every value comes up and no two blocks are the same.
+        start, end: What stands around it.
+    """
+
+    kind: str
+    start: bytes = b""
+    size: int = 0
+    end: bytes = b""
+
+    @property
+    def content(self) -> bytes:
+        """All its bytes."""
+        return self.start + contents.content(self.size, seed=sum(self.kind.encode())) + self.end
+
+
+def files() -> SearchStrategy[File]:
+    """Files of any kind: small ones of any bytes, and such as end at the edge of a block."""
+    edges = st.builds(int.__add__, st.sampled_from(_BLOCKS), st.integers(-1, 1))
+    start = st.one_of(st.sampled_from((b"", contents.MARK)), st.binary(max_size=60))
+    end = st.one_of(st.sampled_from((b"", b" ", b"\n", b"\r\n", b"\0", b"\x1a")), st.binary(max_size=20))
+    return st.builds(File, st.sampled_from(KINDS), start, st.one_of(st.just(0), edges), end)
+
+
+#: Files that are taken for text or for data, and cut, unpacked or written anew; one has an extension in capitals.
+_PLAIN: Final = {
+    "one null": File(".TXT", b"before\0behind\n\0\0"),
+    "data": File(".json", b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'),
+    "markup": File(".xml", b"<?xml version='1.0'?>\n<a  b = 'c' ></a>\n"),
+    "packed": File(".gz", gzip.compress(b"packed\n", mtime=0)),
+}
+#: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
+#: space at its end, and more bytes than are read at once: whole blocks of any size, a byte more, or a byte less.
+FIRST: Final = _PLAIN | {
+    kind: File(
+        kind,
+        contents.START,
+        2 * max(_BLOCKS) + number % 3 - 1 - len(contents.START) - len(contents.END),
+        contents.END,
+    )
+    for number, kind in enumerate(KINDS, start=1)
+}
+
+
+def many_files(world: World, number: int) -> dict[str, bytes]:
+    """Names and contents of small files: with all in them that is lost anywhere where such a one is taken, or texts."""
+    rich = [File(".bin", contents.START, _BLOCKS[1] + at, contents.END).content for at in range(number)]
+    if taken(upload(world.author, world.document(), "probe.bin", rich[0])):
+        return {f"{at}.bin": content for at, content in enumerate(rich)}
+    return {f"{at}.txt": f"file {at}\n".encode() for at in range(number)}
+
+
+class DrawnFiles:
+    """Attaches drawn files to a shared document."""
+
+    def __init__(self, world: World, expect: Expect) -> None:
+        self._world = world
+        self._uid = document_for_uploads(world)
+        self._claim = expect
+
+    def claim_comes_back(self, file: File) -> None:
+        """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown."""
+        name, content = f"{self._world.fresh.uid()}-Report-B{file.kind}", file.content
+        created = upload(self._world.author, self._uid, name, content)
+        if not taken(created):
+            return
+        made = self._attached(created, name, content)
+        claim_same_bytes(self._claim("attachment-download-same", "getAttachment"), self._world, made)
+
+    def _attached(self, created: Exchange, name: str, content: bytes) -> Attachment:
+        """The file under its name; where it is not found, a claim that it is not under one in small letters."""
+        kept = self._claim("attachment-name-kept", "attachmentExists")
+        try:
+            made = found(self._world.author, Attachment(self._uid, 0, name, content), created, len(content))
+        except Blocked:
+            small = attach(self._world.author, self._uid, name.lower(), content)
+            kept.holds(False, created, expected=f"the file under {name}", seen=f"one under {small.filename}")
+            raise
+        kept.holds(True, created, expected=f"the file under {name}", seen="it is there")
+        return made

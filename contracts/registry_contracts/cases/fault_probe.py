@@ -1,0 +1,258 @@
+"""Sends the faults of generated cases, each in an otherwise valid request, and judges the answers.
+
+Which cases a gate sends is dealt out among its realms. A contradiction is confirmed on fresh data before it counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from registry_contracts.cases.contact_requests import TOLD_CLAUSES, Reporting
+from registry_contracts.cases.drafts import never_used
+from registry_contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
+from registry_contracts.cases.hostile_input import Deal
+from registry_contracts.cases.requests import OrdinaryRequests
+from registry_contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, without
+from registry_contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
+from registry_contracts.cases.world import World
+from registry_contracts.checks import errors_array
+from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.outcomes import (
+    OBSTACLES,
+    Attempt,
+    Blocked,
+    Contradiction,
+    Result,
+    observed,
+    usable,
+)
+from registry_contracts.checks.table import refused_for
+from registry_contracts.errors import EnvironmentFault, SuiteError
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.interface.catalogue import Catalogue, Clause, Level
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import PERMANENT_KINDS
+
+#: Sightings that a fault of the environment may spoil before one is taken as it is.
+_MOST_SPOILT: Final = 3
+#: Cases of one clause that a brief run sends.
+MOST_IN_BRIEF: Final = 3
+#: Of faults that one answer does not tell, so many are sent alone.
+_MOST_UNTOLD: Final = 4
+#: Valid names of what is not there.
+_ABSENT: Final = {"uid": never_used(), "attachmentId": str(NO_ATTACHMENT)}
+
+
+#: Sends faults in one request, on fresh data.
+Send = Callable[..., Exchange]
+
+
+def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
+    """What sends faults of an operation as the author, in an otherwise valid request."""
+
+    def send(*faults: Fault) -> Exchange:
+        request = ordinary.on_shared_data(operation)
+        for fault in faults:
+            request = with_fault(request, fault, world.fresh)
+        in_body = all(fault.place == "body" for fault in faults)
+        if operation.endswith("Contact") and in_body and isinstance(request.body, dict):
+            # Nothing that may be refused for a reason of its own.
+            faulty = {step for fault in faults for step in fault.steps[:1]}
+            others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *faulty}
+            request = replace(request, body=without(request.body, *others))
+        return request.send(world.author)
+
+    return send
+
+
+class Probe:
+    """Judges the faults of one operation's generated cases by the clauses that speak about them.
+
+    Args:
+        reporting: How a contact operation reports faulty records.
+        deal: Deals them to the realms of the run that have the operation; so many of each must clause, and no others,
+            where it says how many.
+        everything: Each realm sends every case, as in a night.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        attempt: Attempt,
+        catalogue: Catalogue,
+        send: Send,
+        reporting: Callable[[], Reporting],
+        deal: Deal,
+        *,
+        everything: bool = False,
+    ) -> None:
+        self._operation = operation
+        self._attempt = attempt
+        self._catalogue = catalogue
+        self._send = send
+        self._reporting = reporting
+        self._deal = deal
+        self._everything = everything
+        self._met: Counter[str] = Counter()
+        described = load_description().operations[operation]
+        self._adds_records = described.permanent and described.stores in PERMANENT_KINDS
+        self._looks = described.safe
+
+    def due(self, case: Case) -> Iterator[Fault]:
+        """The faults of a generated case that this realm sends.
+
+        Where what is accepted stays, only what a must rules out is sent, and of a submission what a should does, once:
+        a record for each fault that a service takes would use up the places of cases that need one.
+        """
+        for fault in faults_of(self._operation, case):
+            clause = self.clause_of(fault)
+            if fault.for_nights and not self._everything:
+                continue
+            number = self._met[clause.id]
+            self._met[clause.id] += 1
+            most = self._deal.most
+            if most is not None and (clause.level is not Level.MUST or number >= most):
+                continue
+            enough = number >= self._deal.realms and not self._everything
+            if self._stays(clause, number) or (clause.level is Level.SILENT and enough):
+                continue
+            everywhere = self._everything or (number == 0 and self._by_itself(fault))
+            if everywhere or number % self._deal.realms == self._deal.place:
+                yield fault
+
+    def _stays(self, clause: Clause, number: int) -> bool:
+        once = clause.level is Level.SHOULD and number == 0 and clause.family == "workflow"
+        return self._adds_records and clause.level is not Level.MUST and not once
+
+    def _by_itself(self, fault: Fault) -> bool:
+        """Whether no other case judges the clause of a fault, which has fewer generated cases than a run has realms."""
+        if self._operation.endswith("Contact") and fault.kind == "missing":
+            return True
+        of_text = CONTACT_FIELDS.get("".join(fault.steps[:1]), "string") == "string"
+        return fault.place == "body" and (of_text or fault.kind != "wrong-kind")
+
+    def clause_of(self, fault: Fault) -> Clause:
+        """The clause that speaks about a fault.
+
+        Raises:
+            SuiteError: the catalogue knows none, so that nobody can say whether it may be taken.
+        """
+        clause = self._catalogue.for_fault(self._operation, fault.key)
+        if clause is None:
+            raise SuiteError(f"{self._operation}: no clause speaks about the generated fault {fault.key}")
+        return clause
+
+    def judge(self, fault: Fault) -> None:
+        """Send a fault; one about which the document is silent is observed.
+
+        What has been confirmed at an earlier fault is not looked for again. Neither what a fault contradicts nor what
+        stands in its way keeps the faults after it from being judged.
+        """
+        try:
+            with suppress(Contradiction):  # which is noted
+                self._judge(self.clause_of(fault), fault)
+        except OBSTACLES as obstacle:
+            self._attempt.obstacle = self._attempt.obstacle or obstacle
+
+    def _judge(self, clause: Clause, fault: Fault) -> None:
+        if clause.level is Level.SILENT:
+            self._observe(clause, fault)
+            return
+        known = self._attempt.confirmed.keys() - self._attempt.dismissed
+        first = self._contradictions(clause, fault)
+        seen = {key: result for key, result in first.items() if key not in known}
+        for result in seen.values():
+            self._attempt.note(result)
+        self._attempt.look_again(seen, lambda: self._contradictions(clause, fault))
+        for key, result in seen.items():
+            must = self._catalogue.clause(result.clause).level is Level.MUST
+            if must and key not in self._attempt.dismissed:
+                raise Contradiction(result)
+
+    def judge_at_once(self, faults: Iterable[Fault]) -> tuple[Exchange, list[str]]:
+        """Send several faults of a contact's fields in one record, and alone those that its errors do not tell.
+
+        Returns:
+            The exchange of all of them, and the fields that its errors do not name.
+        """
+        faults = list(faults)
+        sent = self._send(*faults)
+        answer = usable(sent)
+        told = [fault for fault in faults if self._is_told(fault, answer)]
+        for fault in told:
+            clause = self.clause_of(fault).id
+            claim = Expect(self._attempt, self._catalogue, (clause,))
+            claim(clause, self._operation).content_refused(sent)
+        untold = [fault for fault in faults if fault not in told]
+        # A service may tell one fault at a time: the cases of single faults judge that one.
+        for fault in untold[:_MOST_UNTOLD]:
+            self._judge(self.clause_of(fault), fault)
+        return sent, [self._field_of(fault) for fault in untold]
+
+    def _is_told(self, fault: Fault, answer: Response) -> bool:
+        """Whether errors name the field of a fault, and call it missing only where something is."""
+        field, lacks = self._field_of(fault), fault.kind in ("missing", "null")
+        missed = errors_array.reports(answer, field, errors_array.MANDATORY)
+        return errors_array.reports(answer, field) and (lacks or not missed)
+
+    def _observe(self, clause: Clause, fault: Fault) -> None:
+        exchange = self._send(fault)
+        if exchange.response is not None and exchange.fault is None:
+            seen = {"fault": fault.key, "status": exchange.response.status}
+            self._attempt.observations.append(observed(clause.id, self._operation, seen))
+
+    def _contradictions(self, clause: Clause, fault: Fault) -> dict[tuple[str, str], Result]:
+        """What sending a fault contradicts; sent again while the environment may be behind it. Nothing is noted yet."""
+        for _ in range(_MOST_SPOILT):
+            before = len(self._attempt.exchanges)
+            try:
+                found = self._judged(clause, fault)
+            except EnvironmentFault:
+                continue
+            if not found or not any(exchange.doubtful for exchange in self._attempt.exchanges[before:]):
+                return found
+        return self._judged(clause, fault)
+
+    def _judged(self, clause: Clause, fault: Fault) -> dict[tuple[str, str], Result]:
+        exchange = self._send(fault)
+        shown = Attempt(self._attempt.number)
+        with suppress(Contradiction):
+            self._claim(Expect(shown, self._catalogue, (clause.id, *TOLD_CLAUSES)), clause, fault, exchange)
+        if shown.evidence:
+            self._relies_on_absence(fault)
+        self._attempt.held.update(shown.held)
+        return {result.key: result for result in shown.evidence}
+
+    def _claim(self, expect: Expect, clause: Clause, fault: Fault, exchange: Exchange) -> None:
+        """Claim that a fault was refused, and that the content of a contact was refused with the right errors."""
+        told = self._field_of(fault)
+        if self._operation == "createToken":
+            # How a refused sign-in is answered is not shown.
+            expect(clause.id, self._operation).meets("no-token", exchange)
+        elif not told:
+            expect(clause.id, self._operation).turned_down(exchange, refused_for(fault.key))
+        else:
+            self._reporting().claim_told(expect, clause.id, exchange, told, fault.key)
+
+    def _field_of(self, fault: Fault) -> str:
+        """The field of a contact that a fault is in, which its errors have to tell; empty for any other fault."""
+        if fault.place != "body" or not self._operation.endswith("Contact"):
+            return ""
+        return next(iter(fault.steps or (fault.value if fault.kind == "unknown-property" else ())), "")
+
+    def _relies_on_absence(self, fault: Fault) -> None:
+        """See that an operation which looks for something refuses what is absent, when it did not refuse a bad name.
+
+        Raises:
+            Blocked: it does not, so that a bad name cannot be told apart; absence has clauses of its own.
+        """
+        absent = _ABSENT.get(fault.name) if fault.place == "path" and fault.kind != "unknown-value" else None
+        if absent is None or not self._looks:
+            return
+        control = self._send(replace(fault, value=absent))
+        if not usable(control).refusal:
+            raise Blocked(self._operation, "does not refuse what is absent, so nothing can be told apart")

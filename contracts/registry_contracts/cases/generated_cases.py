@@ -1,0 +1,263 @@
+"""Requests with one fault each, as Schemathesis's coverage phase makes them of the OpenAPI description.
+
+A generated case is valid but for one part. That part is put into a request that the service is known to take, under
+identifiers of the run's own, so that nothing but the fault can be the reason of a refusal. Which clause rules a fault
+out, and how firmly, is said by `faults` in the catalogue of clauses.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from urllib.parse import unquote
+
+import schemathesis
+
+from registry_contracts.cases.requests import ABSENT, Request
+from registry_contracts.cases.sample_records import CONTACT_FIELDS, LOCALISED_FIELDS, NO_LANGUAGE
+from registry_contracts.exchanges.request_facts import faults_of_body
+from registry_contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from registry_contracts.session.namespace import Namespace
+
+#: What Schemathesis generates: the parts of one request.
+Case = schemathesis.Case[Any]
+#: Words of Schemathesis for what is wrong, and those of the catalogue.
+_KINDS: Final[Mapping[str, str]] = {
+    "Missing": "missing",
+    "String larger than maxLength": "too-long",
+    "String smaller than minLength": "too-short",
+    "Value not matching": "pattern",
+    "Invalid enum value": "unknown-value",
+    # On the wire every parameter is text, so another kind is just a value.
+    "Incorrect type": "unknown-value",
+    "Object with unexpected properties": "unknown-property",
+    "Unsupported Content-Type": "unknown-value",
+    "Malformed Content-Type": "malformed",
+}
+#: The one parameter whose kind shows in a text.
+_NUMBER: Final = "attachmentId"
+_UIDS: Final = ("uid", "identifier")
+#: The language that the headers of our records declare, and another one.
+_DECLARED, _OTHER = "en", "fr"
+#: Stands in for what is empty: whether that counts as missing is not shown.
+_WORD: Final = "Maathai"
+
+
+def for_each_case(test: Callable[..., None]) -> Callable[..., None]:
+    """Call a test with each generated `case` of the operation that its item is about.
+
+    Cases are made when the item runs, and not when it is collected; the fixture `description` names the operation.
+    """
+    made: Callable[..., None] = schemathesis.pytest.from_fixture("description").parametrize()(test)
+    made.__doc__ = test.__doc__
+    return made
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault in one part of a request.
+
+    Attributes:
+        place: `path`, `query`, `header` or `body`.
+        steps: The name of the parameter, or the members that lead to what is put into a valid body.
+        key: In the catalogue's notation, such as `body.firstName:missing`.
+        value: What stands there instead; `ABSENT` when it is left out.
+        behind: The value stands behind a right item of an array, or beside a right text in another language.
+        for_nights: A gate tries the same kind in the other of these places.
+    """
+
+    place: str
+    steps: tuple[str, ...]
+    key: str
+    value: Any = field(compare=False)
+    behind: bool = False
+    for_nights: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last of the steps; empty for a whole body."""
+        return self.steps[-1] if self.steps else ""
+
+    @property
+    def kind(self) -> str:
+        """What is wrong, in the catalogue's words."""
+        return self.key.rpartition(":")[2]
+
+
+def faults_of(operation: str, case: Case) -> list[Fault]:
+    """The fault of a generated case; twice for a member among several, none for what is no fault on the wire."""
+    data: Any = case.meta.phase.data if case.meta else None
+    place = str(data.parameter_location.value) if data.parameter_location else ""
+    kind = next((word for says, word in _KINDS.items() if data.description.startswith(says)), "")
+    if place == "body" and data.parameter:
+        return _in_body(operation, case.body)
+    if kind == "missing":
+        return [_fault(place, data.parameter or "", kind, ABSENT)]
+    holder: Mapping[str, Any] = (
+        getattr(case, {"path": "path_parameters", "header": "headers"}.get(place, place)) or {}
+    )
+    if kind == "unknown-property":
+        # Headers that nobody knows are no fault of a request.
+        unknown = {name: text for name, text in holder.items() if name.startswith("x-schemathesis")}
+        return [_fault(place, "", kind, unknown)] if place == "query" else []
+    value = holder[data.parameter]
+    text = unquote(",".join(map(str, value)) if isinstance(value, list) else str(value))
+    return _in_text(place, data.parameter, kind, text)
+
+
+def _in_text(place: str, name: str, kind: str, text: str) -> list[Fault]:
+    if place == "path" and name in _UIDS:
+        if is_valid_uid(text):
+            return []
+        kind = (
+            "too-short" if len(text) < UID_SHORTEST else "too-long" if len(text) > UID_LONGEST else "pattern"
+        )
+    return [_fault(place, name, "wrong-kind" if name == _NUMBER else kind, text)]
+
+
+def _fault(place: str, name: str, kind: str, value: Any) -> Fault:
+    return Fault(
+        place, (name,) if name else (), f"{place}.{name}:{kind}" if name else f"{place}:{kind}", value
+    )
+
+
+def _in_body(operation: str, body: Any) -> list[Fault]:
+    """Faults of a body that is wrong as a whole, or in one member."""
+    if not isinstance(body, dict):
+        return [Fault("body", (), "body:wrong-kind", _filled(body))]
+    (found,) = faults_of_body(operation, body)
+    place, _, kind = found.key.partition(":")
+    steps = tuple(place.split(".")[1:])
+    if not steps:
+        unknown = {name: value for name, value in body.items() if name.startswith("x-schemathesis")}
+        return [Fault("body", (), found.key, unknown)]
+    # What is put in is a whole member, one of a header by itself: the rest of a header has to stay right.
+    put = steps[: 2 if steps[0] == "header" and len(steps) > 1 else 1]
+    value = body
+    for step in put:
+        value = value.get(step, ABSENT)
+    if put[0] in LOCALISED_FIELDS and isinstance(value, dict):
+        value = {_DECLARED if name == "aa" else name: text for name, text in value.items()}
+    wrong = _at(body, steps) if not found.firm else ""
+    if wrong not in ("", [], {}):
+        # Read kindly by many services, about which the document says nothing; what is empty is filled below.
+        kind = "null" if wrong is None else "number"
+    fault = Fault("body", put, f"{place}:{kind}", _filled(value))
+    among = len(steps) > len(put) and (isinstance(value, list) or put[0] in LOCALISED_FIELDS)
+    if not among:
+        return [fault]
+    in_front = not isinstance(_at(body, steps[:-1] if kind in ("missing", "pattern") else steps), list)
+    return [replace(fault, for_nights=not in_front), replace(fault, behind=True, for_nights=in_front)]
+
+
+def _at(value: Any, steps: Iterable[str]) -> Any:
+    for step in steps:
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
+
+
+def _filled(value: Any) -> Any:
+    """A value with something in it wherever it is empty."""
+    if value == "":
+        return _WORD
+    if value == {}:
+        return {"text": _WORD}
+    if value in ([], [None, None]):
+        return [_WORD]
+    if isinstance(value, list):
+        return [_filled(item) for item in value]
+    return {name: _filled(member) for name, member in value.items()} if isinstance(value, dict) else value
+
+
+def with_fault(request: Request, fault: Fault, fresh: Namespace) -> Request:
+    """The request with one part replaced by the faulty one."""
+    if fault.place == "body":
+        return replace(request, body=_body(request, fault))
+    if fault.place == "header":
+        value = None if fault.value is ABSENT else str(fault.value)
+        return replace(request, headers={**request.headers, fault.name: value})
+    if fault.place == "query":
+        added = fault.value if fault.kind == "unknown-property" else {fault.name: fault.value}
+        query = {**request.query, **added}
+        return replace(request, query={name: text for name, text in query.items() if text is not ABSENT})
+    value = _inside(str(fault.value), fresh) if fault.name in _UIDS else str(fault.value)
+    return replace(request, path={**request.path, fault.name: value})
+
+
+def _inside(value: str, fresh: Namespace) -> str:
+    """A faulty identifier moved into the run's namespace, with its fault kept."""
+    moved = fresh.prefix + value
+    right_length = UID_SHORTEST <= len(value) <= UID_LONGEST
+    return moved if right_length else moved[: max(len(value), len(fresh.prefix) + 1)]
+
+
+def _body(request: Request, fault: Fault) -> Any:
+    if fault.kind == "unknown-property":
+        return request.body | fault.value
+    if not fault.steps:
+        return fault.value
+    body = copy.deepcopy(request.body)
+    holder = _at(body, fault.steps[:-1])
+    if fault.value is ABSENT:
+        holder.pop(fault.name, None)
+    elif fault.behind:
+        holder[fault.name] = _behind(holder[fault.name], fault.value)
+    else:
+        holder[fault.name] = copy.deepcopy(fault.value)
+    return body
+
+
+def _behind(right: Any, wrong: Any) -> Any:
+    if isinstance(wrong, list):
+        return [*right, *wrong]
+    return right | {_OTHER if name == _DECLARED else name: text for name, text in wrong.items()}
+
+
+# Faults that one contact record can have together, each in a field of its own: its errors name every such field. The
+# document says so of each element: `property` is the field concerned.
+
+#: An object where a text or an array is due, and an array where an object is.
+_OBJECT: Final = {"text": "none"}
+_OF_ANOTHER_KIND: Final[Mapping[str, Any]] = {
+    "string": _OBJECT,
+    "array of string": _OBJECT,
+    "array of Link": _OBJECT,
+}
+#: A value with something of another kind in it, by the kind of its field; where it lies; and whether it stands behind
+#: what is right.
+_INSIDE: Final[Mapping[str, tuple[Any, str, bool]]] = {
+    "lstring": ({"en": _OBJECT}, ".en", True),
+    "Term": ({"identifier": _OBJECT}, ".identifier", False),
+    "Reference": ({"identifier": _OBJECT}, ".identifier", False),
+    "array of string": ([_OBJECT], ".0", True),
+    "array of Link": ([{"url": _OBJECT}], ".0.url", True),
+}
+#: A value that lacks the member which it has to carry, or names no language behind one that it does.
+_LACKING: Final[Mapping[str, tuple[Any, str]]] = {
+    "lstring": ({"en": "Nairobi", NO_LANGUAGE: "Nairobi"}, ":pattern"),
+    "Term": (_OBJECT, ".identifier:missing"),
+    "Reference": (_OBJECT, ".identifier:missing"),
+    "array of Link": ([_OBJECT], ".0.url:missing"),
+}
+
+
+def rounds() -> Iterator[list[Fault]]:
+    """The faults of one record after another: whole fields of another kind, what is inside them, what they lack."""
+    fields = CONTACT_FIELDS.items()
+    yield [_in_field(name, ":wrong-kind", _OF_ANOTHER_KIND.get(kind, ["none"])) for name, kind in fields]
+    inside = [(name, *_INSIDE[kind]) for name, kind in fields if kind in _INSIDE]
+    yield [
+        _in_field(name, f"{where}:wrong-kind", value, behind=behind) for name, value, where, behind in inside
+    ]
+    lacking = [(name, *_LACKING[kind]) for name, kind in fields if kind in _LACKING]
+    yield [
+        _in_field("firstName", ":null", None),
+        Fault("body", ("header", "languages"), "body.header.languages.0:pattern", [NO_LANGUAGE]),
+        *(_in_field(name, what, value) for name, value, what in lacking),
+    ]
+
+
+def _in_field(name: str, what: str, value: Any, *, behind: bool = False) -> Fault:
+    return Fault("body", (name,), f"body.{name}{what}", value, behind=behind)

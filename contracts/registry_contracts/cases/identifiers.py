@@ -1,0 +1,439 @@
+"""Identifiers at the edges of the rule and outside it, near misses of it, and pairs that services confuse.
+
+All are within the namespace of the run. A near miss is made of an identifier under which something is there, so that
+a service which tidies it discloses or changes what belongs to another one.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from registry_contracts.cases import requests
+from registry_contracts.cases.attachments import claim_nothing_attached
+from registry_contracts.cases.drafts import (
+    claim_as_ordinary,
+    claim_each_refused,
+    claim_life_under,
+    claim_nothing_saved,
+    need_absence,
+    need_ordinary_life,
+    never_used,
+)
+from registry_contracts.cases.hostile_input import Deal
+from registry_contracts.cases.properties import Properties
+from registry_contracts.cases.requests import OrdinaryRequests, Request
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import Blocked, missing, usable
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import operations_with
+from registry_contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
+from registry_contracts.session.actor import Actor
+from registry_contracts.session.namespace import Namespace
+from registry_contracts.settings.target import RealmSettings, Target
+
+_ALLOWED: Final = re.compile(r"[A-Za-z0-9_-]", re.ASCII)
+
+#: The neighbours of the allowed ranges in ASCII, and what people write into names; NUL last, as proxies refuse it.
+FORBIDDEN: Final = tuple(" .,/+!:@[`{%*~$'\0")
+#: A letter encoded twice, which stands for it where an address is decoded twice.
+TWICE: Final = "%41"
+#: What the printed pattern lets in when its doubled backslash is read literally.
+MISREAD: Final = ("]", "^", "\\")
+#: An accented letter and an Arabic-Indic one, which patterns that know Unicode take for a letter and a digit.
+_LETTER, _DIGIT = "\u00e9", "\u0661"
+#: More of these, Cyrillic or, caseless, for k and s; wide look-alikes of a letter, a digit and the signs; an emoji.
+NON_ASCII: Final = (
+    *(_LETTER, "\u0430", "\u212a", "\u017f"),
+    *("\uff21", "\uff11", _DIGIT, "\uff3f", "\u2011", "\U0001f333"),
+)
+#: Line breaks, which `$` lets through at the end of a text in many engines.
+LINE_BREAKS: Final = ("\r", "\r\n", "\n")
+#: Every character of ASCII that the rule leaves out.
+ALL_FORBIDDEN: Final = tuple(chr(code) for code in reversed(range(128)) if not _ALLOWED.fullmatch(chr(code)))
+#: Half a surrogate pair, which goes out as bytes that are no UTF-8.
+NO_UTF_8: Final = "\ud800"
+
+
+def within(world: World, uid: str, signs: str) -> list[str]:
+    """The uid of a record of ours with just one of these signs in its middle; the run may write to each of them."""
+    half = len(uid) // 2
+    identifiers = [uid[:half] + sign + uid[half:] for sign in signs]
+    for identifier in identifiers:
+        world.fresh.claim(identifier)
+    return identifiers
+
+
+def foldings(uids: Iterable[str]) -> list[str]:
+    """Valid uids that a careless service might take bad ones for.
+
+    Args:
+        uids: Uids outside the rule.
+
+    Returns:
+        Without the bad characters, with them replaced by hyphen or underscore, cut at the first of them or at 128
+        characters, and folded to ASCII; each once. A letter encoded twice stands for itself and folds to nothing.
+    """
+    plain = [uid for uid in uids if TWICE not in uid]
+    folded_uids = [folded for uid in plain for folded in _foldings(uid) if is_valid_uid(folded)]
+    return list(dict.fromkeys(folded_uids))
+
+
+def _foldings(uid: str) -> list[str]:
+    wide = unicodedata.normalize("NFKD", uid)
+    return [
+        uid[:UID_LONGEST],
+        _without(uid, ""),
+        _without(uid, "-"),
+        _without(uid, "_"),
+        _without(wide, ""),
+        re.split(r"[^A-Za-z0-9_-]", uid)[0],
+    ]
+
+
+def _without(uid: str, substitute: str) -> str:
+    return "".join(character if _ALLOWED.fullmatch(character) else substitute for character in uid)
+
+
+def percent_encoding(uid: str) -> Callable[[str], str]:
+    """Return what rewrites an address so that every character of a uid is percent-encoded, the allowed ones too."""
+    encoded = "".join(f"%{byte:02X}" for byte in uid.encode("utf-8"))
+    return lambda address: address.replace(uid, encoded)
+
+
+def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
+    """A spare identifier of the settings that matches a pattern as a whole."""
+    for identifier in settings.spare_identifiers:
+        if re.fullmatch(pattern, identifier):
+            return identifier
+    raise missing(f"realm.{realm}.spare_identifiers", f": none matches {pattern}")
+
+
+def foreign_schema(target: Target, realm: str, turn: str) -> str:
+    """A workflow schema of another realm that is not this one's; another one for each turn, as far as there are."""
+    own = target.realm_settings(realm).workflow_schema
+    named = (target.realm_settings(other).workflow_schema for other in target.realms if other != realm)
+    schemas = [schema for schema in dict.fromkeys(named) if schema and schema != own]
+    if not schemas:
+        raise missing("realm.<another realm>.workflow_schema")
+    return schemas[sum(map(ord, turn)) % len(schemas)]
+
+
+def other_case(fresh: Namespace, identifier: str) -> str:
+    """An identifier that differs in letter case only, behind the run's prefix."""
+    return fresh.prefix + identifier.removeprefix(fresh.prefix).swapcase()
+
+
+_ANY_KIND, _LONGEST, _CASE = "uid-any-kind", "uid-longest", "uid-case-sensitive"
+#: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
+_SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ", "uid-hyphen": "-a--"}
+SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
+_SAVE_SPARES: Final = ("draft-save-spares-others", "saveDraft")
+_DELETE_SPARES: Final = ("draft-delete-spares-others", "deleteDraft")
+ALIKE_CLAUSES: Final = (*SIGN_CLAUSES, _SAVE_SPARES[0], _DELETE_SPARES[0])
+
+
+def claim_every_sign(world: World, expect: Expect) -> None:
+    """Claim that one uid which is as long as any and holds every sort of sign names a draft, and no other one does.
+
+    One draft judges what many others judge one by one. Where it fails, an ordinary uid is tried, then uids with one
+    peculiarity each, so that the finding is about the one that is at fault.
+    """
+    ending = "".join(_SIGNS.values())
+    uid = world.uid(UID_LONGEST - len(ending)) + ending
+    document, path = world.samples.draft(uid), {"uid": uid}
+    life = {"saveDraft": world.save(uid, document)}
+    life |= {name: world.author.send(name, path=path) for name in operations_with(needs="draft", safe=True)}
+    others = {"uid-underscore": uid.replace("_", "-"), _LONGEST: uid[:-1] + "a", "uid-hyphen": uid[:-1]}
+    looks = {clause: world.author.draft_exists(other) for clause, other in others.items()}
+    in_other_case = world.author.get_draft(other_case(world.fresh, uid))
+    life["deleteDraft"] = world.author.delete_draft(uid)
+    whole = readers.holds_document(usable(life["getDraft"]), document)
+    if whole:  # what shows the draft judges these, whatever else fails
+        _claim_named(expect, world, life, document)
+        _claim_case_counts(expect(_CASE, "getDraft"), world, document, in_other_case)
+    left = world.author.draft_exists(uid)
+    if not whole or usable(left).success or not all(usable(sent).success for sent in life.values()):
+        need_ordinary_life(world)
+        for clause, sign in _SIGNS.items():
+            claim_life_under(world, expect, clause, world.uid() + sign)
+        claim_life_under(world, expect, _LONGEST, uid, also=["getDraftInfo"])
+        for sent in life.values():
+            claim_as_ordinary(expect, world, _LONGEST, sent)
+        _claim_named(expect, world, life, document)
+    for clause, look in looks.items():
+        found, expected = usable(look).success, f"no draft under {others[clause]}, which is another uid"
+        if found:
+            need_absence(world)
+        expect(clause, "draftExists").holds(not found, life["saveDraft"], look, expected=expected)
+
+
+def _claim_named(
+    expect: Expect, world: World, life: Mapping[str, Exchange], document: dict[str, Any]
+) -> None:
+    """Claim that a uid of every sign names the draft that was saved under it."""
+    for clause in (_ANY_KIND, _LONGEST, "uid-underscore"):
+        claim_as_ordinary(expect, world, clause, life["saveDraft"])
+        expect(clause, "getDraft").shows(life["getDraft"], document)
+
+
+def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], read: Exchange) -> None:
+    """Claim that a draft is not given that was asked for by its uid in other letter case."""
+    found = readers.holds_document(usable(read), document)
+    if found and readers.holds_document(usable(world.author.get_draft(never_used())), document):
+        raise Blocked("getDraft", "gives the draft under any uid")
+    expected = "no such draft under the uid in other letter case, which is another one"
+    claim.holds(not found, read, expected=expected)
+
+
+def _kinds(world: World) -> list[tuple[str, str]]:
+    """Valid uids of every kind and of lengths between the ends of the range, each with the clause that promises it."""
+    small, both = string.ascii_lowercase, string.ascii_letters
+    return [
+        ("uid-digits-only", world.fresh.without_prefix(string.digits, 25)),
+        (_ANY_KIND, world.fresh.without_prefix(both, 36)),
+        (_ANY_KIND, world.fresh.without_prefix(small, 32)),
+        ("uid-hyphen", "-" + world.fresh.without_prefix(small, 47)),
+        ("uid-underscore", "_" + world.fresh.without_prefix(small, 62) + "_"),
+        (_ANY_KIND, world.fresh.uid(65)),
+        (_ANY_KIND, world.fresh.uid(100)),
+        (_ANY_KIND, world.fresh.uid(17)),
+    ]
+
+
+def saved_under_every_kind(world: World) -> list[tuple[str, str, Exchange]]:
+    """The saves of drafts under `_kinds`, each with its clause and uid; the drafts stay until the end of the run."""
+
+    def make() -> list[tuple[str, str, Exchange]]:
+        made = []
+        for number, (clause, uid) in enumerate(_kinds(world)):
+            world.keep(uid)
+            draft = world.samples.short_draft(uid, middleName=f"kind {number}")
+            made.append((clause, uid, world.save(uid, draft)))
+        return made
+
+    return world.shared("drafts of every kind", make)
+
+
+def claim_every_kind(world: World, expect: Expect) -> None:
+    """Claim that a draft is saved, found and read under uids of every kind."""
+    for number, (clause, uid, saved) in enumerate(saved_under_every_kind(world)):
+        claim_as_ordinary(expect, world, clause, saved)
+        told = world.samples.members_of_draft(middleName=f"kind {number}")
+        read = world.author.get_draft(uid)
+        claim_as_ordinary(expect, world, clause, read)
+        expect(clause, "getDraft").shows(read, told)
+        claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
+
+
+#: Characters of the beginning that alike identifiers have in common.
+_BEGINNING: Final = 24
+#: Identifiers that services confuse, by what stands behind one beginning, each with the clause that it is acceptable
+#: by; the latter half is deleted, so that the plainer ones stay that they may be taken for.
+ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "letter case": (("bc", _CASE), ("bC", _CASE)),
+    "signs": (("bc", _ANY_KIND), ("b-c", "uid-hyphen"), ("b_c", "uid-underscore"), ("b--c", "uid-hyphen")),
+    "ends": (("", _ANY_KIND), ("bc", _ANY_KIND), ("bc-", "uid-hyphen"), ("bc_", "uid-underscore")),
+    "lengths": tuple(
+        (("a" * UID_LONGEST)[: at - _BEGINNING] + "x" * (UID_LONGEST - at), _LONGEST)
+        for at in (32, 64, 100, 127, UID_LONGEST)
+    ),
+}
+
+
+def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
+    """Claim that alike identifiers name drafts of their own: each comes back, and those that are not deleted stay.
+
+    Whether one exists is asked when all else is read, so that a check which is wrong itself hides no other finding.
+    """
+    beginning = world.uid(_BEGINNING)
+    alike = {beginning + end: clause for end, clause in ALIKE[kind]}
+    drafts = {
+        uid: world.samples.short_draft(uid, middleName=f"{number} of {beginning}")
+        for number, uid in enumerate(alike)
+    }
+    first, deleted = next(iter(alike)), list(alike)[len(alike) // 2 :]
+    for uid in (*alike, first):
+        claim_as_ordinary(expect, world, alike[uid], world.save(uid, drafts[uid]))
+    for uid, clause in alike.items():
+        read = world.author.get_draft(uid)
+        claim_as_ordinary(expect, world, clause, read)
+        if not readers.holds_document(usable(read), drafts[uid]):
+            need_ordinary_life(world)
+        others = [draft for other, draft in drafts.items() if other != uid]
+        # One whose place another one has taken was not spared, unless it is the letter case that was passed over.
+        replaced = any(readers.holds_document(usable(read), draft) for draft in others)
+        about = (clause, "getDraft") if clause == _CASE else _SAVE_SPARES
+        expect(*about).holds(not replaced, read, expected="not the draft of another uid")
+        expect(clause, "getDraft").shows(read, drafts[uid])
+    for uid, clause in alike.items():
+        claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
+    for uid in deleted:
+        claim_as_ordinary(expect, world, alike[uid], world.author.delete_draft(uid))
+    for uid, clause in alike.items():
+        check, due = world.author.draft_exists(uid), uid not in deleted
+        right = usable(check).success is due
+        if not right:
+            need_ordinary_life(world)
+        expected = f"{'the' if due else 'no'} draft under {uid}"
+        about = _DELETE_SPARES if due and clause != _CASE else (clause, "draftExists")
+        expect(*about).holds(right, check, expected=expected)
+
+
+# -- near misses
+
+_SHORT, _LONG, _CHARACTER = "uid-too-short", "uid-too-long", "uid-forbidden-characters"
+_MISREAD, _WIDE, _NEWLINE = "uid-misread-range", "uid-non-ascii", "uid-trailing-newline"
+MISS_CLAUSES: Final = (_SHORT, _LONG, _CHARACTER, _MISREAD, _WIDE, _NEWLINE)
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """One way to break the identifier rule by little.
+
+    Attributes:
+        clause: The clause that rules it out.
+        insert: What is put into the identifier; of the lengths, what is behind it.
+        place: Where, from 0 for the middle to 1 for the end.
+        length: In place of an insertion, the identifier's length.
+    """
+
+    clause: str
+    insert: str = ""
+    place: float = 0.0
+    length: int = 0
+
+    def of(self, uid: str) -> str:
+        """Return an identifier that breaks the rule so, made of one that keeps it."""
+        if self.length:
+            return (uid + "x" * self.length)[: self.length]
+        at = len(uid) // 2 + round(self.place * (len(uid) - len(uid) // 2))
+        return uid[:at] + self.insert + uid[at:]
+
+
+#: One of each sort that services let through, the most telling first.
+MISSES: Final = (
+    NearMiss(_NEWLINE, "\n", 1.0),
+    NearMiss(_WIDE, _LETTER),
+    NearMiss(_SHORT, length=UID_SHORTEST - 1),
+    NearMiss(_WIDE, _DIGIT),
+    NearMiss(_LONG, length=UID_LONGEST + 1),
+    NearMiss(_CHARACTER, " "),
+    NearMiss(_SHORT, length=8),
+    NearMiss(_LONG, length=2 * UID_LONGEST),
+    NearMiss(_CHARACTER, " ", 1.0),
+    NearMiss(_CHARACTER, "."),
+    NearMiss(_CHARACTER, "/"),
+    NearMiss(_CHARACTER, "$"),
+    NearMiss(_CHARACTER, "\0"),
+    NearMiss(_MISREAD, "]"),
+    NearMiss(_MISREAD, "^"),
+    NearMiss(_MISREAD, "\\"),
+)
+
+#: One that spoils the same identifier each time.
+ONE_SIGN: Final = NearMiss(_CHARACTER, "$")
+
+#: What is sent where a service that takes it stores it: every sign by itself, beside the others.
+MISSES_OF_SAVES: Final = (
+    *MISSES,
+    *(NearMiss(_CHARACTER, sign) for sign in (TWICE, *FORBIDDEN)),
+    *(NearMiss(_WIDE, sign) for sign in (*NON_ASCII, NO_UTF_8)),
+    *(NearMiss(_NEWLINE, ending, 1.0) for ending in LINE_BREAKS),
+)
+
+
+def near_misses() -> SearchStrategy[NearMiss]:
+    """Near misses with any character that the rule leaves out, at any place of the second half."""
+    places = st.sampled_from((0.0, 0.3, 0.5, 0.8, 1.0))
+    plain = [sign for sign in ALL_FORBIDDEN if sign not in MISREAD]
+    wide = st.characters(codec="utf-8", min_codepoint=0x80)
+    return st.one_of(
+        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(FORBIDDEN), places),
+        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(plain), places),
+        st.builds(NearMiss, st.just(_MISREAD), st.sampled_from(MISREAD), places),
+        st.builds(NearMiss, st.just(_WIDE), st.one_of(st.sampled_from(NON_ASCII), wide), places),
+        st.builds(NearMiss, st.just(_NEWLINE), st.sampled_from(LINE_BREAKS), st.just(1.0)),
+        st.integers(7, UID_SHORTEST - 1).map(lambda length: NearMiss(_SHORT, length=length)),
+        st.integers(UID_LONGEST + 1, 300).map(lambda length: NearMiss(_LONG, length=length)),
+    )
+
+
+class NearMisses:
+    """Sends requests of one operation that are right but for their identifier."""
+
+    def __init__(self, operation: str, world: World, ordinary: OrdinaryRequests, expect: Expect) -> None:
+        self._operation = operation
+        self._world = world
+        self._ordinary = ordinary
+        self._claim = expect
+        self._usual: Request | None = None
+        self._tried: list[str] = []
+        self.refused: Exchange | None = None
+
+    def claim_refused(self, miss: NearMiss, by: Actor | None = None) -> None:
+        """Claim that an identifier which nearly keeps the rule is refused, by default to the author."""
+        request = self._request(miss)
+        uid = miss.of(request.path["uid"])
+        self._world.fresh.claim(uid)
+        self._tried.append(uid)
+        spoilt = (
+            requests.saving(self._world, uid) if self._operation == "saveDraft" else requests.at(request, uid)
+        )
+        sent = spoilt.send(by or self._world.author)
+        # Operations that only look refuse what is absent, and cannot be told apart where they do not.
+        looks = self._operation in operations_with(safe=True)
+        control = partial(self._control, request) if looks else None
+        claim_each_refused(self._judging(miss.clause), [sent], control)
+        self.refused = self.refused or sent
+
+    def claim_all_refused(self, properties: Properties, deal: Deal) -> None:
+        """Claim that near misses are refused: this realm's share of the known ones, and one that is drawn."""
+        table = MISSES_OF_SAVES if self._operation == "saveDraft" else MISSES
+        first = list(deal({str(miss): miss for miss in table}, len(self._operation)).values())
+        self._request(first[0])  # what it takes to arrange something is no share of the misses
+        properties.hold(near_misses(), self.claim_refused, requests=len(first) + 1, each=1, first=first)
+
+    def claim_nothing_left(self, deal: Deal) -> None:
+        """Claim that no file was added to the document whose identifier was spoilt, and no draft saved."""
+        if self.refused is not None and self._operation == "saveDraft":
+            claims = partial(self._claim, _CHARACTER)
+            folded = deal.whole(foldings(self._tried))
+            claim_nothing_saved(claims, self._world, self._tried, folded, self.refused)
+        elif self._usual is not None and self.refused is not None:
+            claim = self._claim(_CHARACTER, self._operation)
+            claim_nothing_attached(claim, self._world, self._usual.path["uid"], self.refused)
+
+    def _judging(self, clause: str) -> Claim:
+        """A claim about the clause, or about the one on characters where that does not speak of the operation."""
+        covered = self._operation in load_catalogue().clause(clause).operations
+        return self._claim(clause if covered else _CHARACTER, self._operation)
+
+    def _control(self, request: Request) -> Exchange:
+        return requests.send(requests.at(request, never_used()), self._world.author)
+
+    def _request(self, miss: NearMiss) -> Request:
+        """A request on something that is there; for a length, under the identifier that is nearest to it."""
+        if self._usual is None:
+            self._usual = self._ordinary.request(self._operation)
+        if self._operation in operations_with(needs="draft", safe=True):
+            return requests.at(self._usual, self._uid_near(miss))
+        if miss.length:
+            return requests.at(self._usual, self._world.fresh.uid(UID_SHORTEST))
+        return self._usual
+
+    def _uid_near(self, miss: NearMiss) -> str:
+        length = UID_SHORTEST if miss.clause == _SHORT else UID_LONGEST if miss.clause == _LONG else 40
+        word = {UID_SHORTEST: "shortest", UID_LONGEST: "longest"}.get(length, "base")
+        return self._world.shared_draft(word, self._world.fresh.uid(length)).uid

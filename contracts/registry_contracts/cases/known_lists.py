@@ -1,0 +1,312 @@
+"""Lists of which some items are the suite's own: drafts that stay until the end of a run, and one document's files.
+
+By which field filters and orders tell these items is not shown. It is learnt: the first field that holds a known value
+and that the service takes is used; when it takes none, nothing can be claimed by it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from registry_contracts.cases.list_pages import (
+    Lister,
+    Page,
+    Record,
+    attachments_of,
+    drafts_of,
+    equals,
+    leaves,
+    naming,
+    quoted,
+    text_paths,
+)
+from registry_contracts.cases.sample_records import is_worded
+from registry_contracts.cases.shared_documents import shared_document, shared_document_list
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Claim
+from registry_contracts.checks.outcomes import Blocked, Untested, require, taken
+from registry_contracts.session.namespace import SUITE_PREFIX
+
+#: Neither rising nor falling, so that no order of making is an order of names; the letters around them are small.
+SCRAMBLED = "DBFACE"
+#: What the fields that hold the known values are commonly called.
+_UIDS = ("identifier", "uid", "id")
+_FILES = ("filename", "fileName", "name")
+#: The texts of documents of the workflow's schema, two of each; one needs a doubled quote in a filter.
+_TEXTS: Final = ("O'Neill's", "O'Neill's", "Maathai", "Maathai")
+#: Those of the two contacts beside them.
+_NAME: Final = "Maathai"
+
+
+@dataclass(frozen=True)
+class Field:
+    """The field that holds the values of the suite's own items.
+
+    Attributes:
+        by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
+        proven: The path of the filter, where filtering by it was seen to pick exactly the own items.
+    """
+
+    by_filter: str | None = None
+    by_order: str | None = None
+    proven: str | None = None
+
+
+@dataclass(frozen=True)
+class KnownList:
+    """A list, and the items of the suite's own that it holds.
+
+    Attributes:
+        own: The values that tell the suite's own items, in the order of their making.
+    """
+
+    world: World
+    lister: Lister
+    own: tuple[str, ...]
+
+    @property
+    def of_files(self) -> bool:
+        """Whether its items are the attachments of a document."""
+        return bool(self.lister.path)
+
+    def fields(self, paths: Iterable[str]) -> list[str]:
+        """Paths of fields, what each ends with, since an envelope need be no part of a name, and the usual names."""
+        every = (*paths, *(_FILES if self.of_files else _UIDS))
+        return list(dict.fromkeys(each for path in every for each in (path, path.rpartition("/")[2])))
+
+    @cached_property
+    def field(self) -> Field:
+        """The field that holds the own values, learnt where these are promised; without a path where it cannot be."""
+        lister = self.lister if self.of_files else drafts_of(self.world.author, "mydrafts")
+        with suppress(Blocked):
+            return self.world.once(f"field of {lister.label}", lambda: self._learn(lister))
+        return Field()
+
+    def _learn(self, lister: Lister) -> Field:
+        """Learn the field that holds the own values, each of another record.
+
+        A name that is no field may be passed over, so that a filter which is taken shows every record: one that picks
+        goes before one that is taken.
+        """
+
+        def held(records: Iterable[Record]) -> tuple[str, list[str]] | None:
+            """The first of the values that a record holds, and the paths of the fields that hold it."""
+            found = ((value, text_paths(record, value)) for record in records for value in self.own)
+            return next(((value, paths) for value, paths in found if paths), None)
+
+        # How long a page is, and which items come first, is not shown.
+        value, paths = held(lister.needed()) or held(lister.walk()) or ("", [])
+        if not paths:
+            raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
+        filtered, picked, names = None, False, self.fields(paths)
+        for name in names:
+            page = lister.page(filter=equals(name, value))
+            picked = page.holds_just([value])
+            if picked or (filtered is None and page.size >= 0 and not page.not_found):
+                filtered = name  # a filter by an unknown field may be answered "not found"
+            if picked:
+                break
+        ordered = next((name for name in names if lister.page(orderby=name).size >= 0), None)
+        exact = filtered and picked and lister.page(filter=equals(filtered, *self.own)).holds_just(self.own)
+        return Field(filtered, ordered, filtered if exact else None)
+
+    @property
+    def filter_path(self) -> str:
+        """The path by which the list is filtered."""
+        return self._taken(self.field.by_filter, "filters")
+
+    def order(self, *, falling: bool = False) -> str:
+        """The order by the field that holds the own values; raises as `filter_path`."""
+        return self._taken(self.field.by_order, "orders") + " desc" * falling
+
+    def _taken(self, path: str | None, what: str) -> str:
+        if path is None:
+            cause = f"{what} take none of the fields that hold a value the suite knows"
+            raise Blocked(self.lister.operation, cause)
+        return path
+
+    def picking(self, *values: str) -> Lister | None:
+        """The list of these items alone; None where the service is not seen to filter rightly."""
+        path = self.field.proven
+        return self.lister.with_fixed(filter=equals(path, *values)) if path else None
+
+    def need_filter(self) -> None:
+        """See that a filter picks the suite's own items, for claims about what else filters do."""
+        cause = f"{self.lister.sign}filter alone does not pick the suite's own items"
+        require(self.field.proven is not None, self.lister.operation, cause)
+
+    def need_order(self) -> bool:
+        """Require that the list comes in rising order when asked, for claims about what else orders do."""
+        cause = f"{self.lister.sign}orderby alone does not order the list"
+        return require(self._orders()[0], self.lister.operation, cause)
+
+    def need_top(self) -> bool:
+        """Require that top alone bounds the list, for claims about what else it does."""
+        cause = f"{self.lister.sign}top alone does not bound the list"
+        return require(0 <= self.lister.page(top=1).size <= 1, self.lister.operation, cause)
+
+    @cached_property
+    def shows_own(self) -> bool:
+        """Whether the own items are all there; others beside them are for claims on filters to judge."""
+        page = self.lister.page(filter=equals(self.filter_path, *self.own))
+        return len(page.order_of(self.own)) == len(self.own)
+
+    def _orders(self) -> tuple[bool, bool]:
+        """Whether the list comes in rising and in falling order when asked, looked up once."""
+
+        def look() -> tuple[bool, bool]:
+            pages = [self.lister.page(orderby=self.order(falling=falling)) for falling in (False, True)]
+            rising, falling = (page.order_of(self.own) for page in pages)
+            return rising == sorted(rising), len(falling) > 1 and falling == sorted(falling, reverse=True)
+
+        return self.world.once(f"orders of {self.lister.label}", look)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether it comes in either order when asked: its order is then known to be by this field."""
+        return self.field.by_order is not None and all(self._orders())
+
+
+def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList:
+    """The list of drafts with the actor's own kept ones, of a collection or of none."""
+    return KnownList(world, drafts_of(world.author, collection), kept_drafts(world))
+
+
+def known_files(world: World, *, sound: bool = True) -> KnownList:
+    """The list of the attachments of the shared document; if it is to be sound, it is seen to hold just these."""
+    shared = shared_document(world)
+    files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
+    names = tuple(attachment.filename for attachment in shared.attachments)
+    return KnownList(world, files, names)
+
+
+def kept_drafts(world: World) -> tuple[str, ...]:
+    """Uids of six drafts that stay until the end of the run, in the order in which they were saved.
+
+    Their uids differ in one letter first, so that any way of comparing texts puts them in the same order.
+    """
+
+    def make() -> tuple[str, ...]:
+        uids = tuple(world.kept_draft(f"list{letter}").uid for letter in SCRAMBLED)
+        drafts = drafts_of(world.author, "mydrafts")
+
+        def shown() -> bool:
+            first = drafts.page()
+            return all(first.names(uid) or drafts.search(uid).found for uid in uids)
+
+        # A list may be a moment late, and later with one than with another. Whether it holds them is for the cases.
+        with suppress(Blocked):
+            world.eventually(shown)
+        return uids
+
+    return world.once("drafts to list", make)
+
+
+def paired(world: World) -> tuple[str, ...]:
+    """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
+
+    def make() -> tuple[str, ...]:
+        uids = tuple(world.kept_uid(f"pair{letter}") for letter in SCRAMBLED)
+        for uid, text in itertools.zip_longest(uids, _TEXTS):
+            if text is None or not _saved_by_workflow_schema(world, uid, text):
+                world.draft(uid, world.samples.draft(uid, lastName=text or _NAME))
+        return uids
+
+    return world.once("paired drafts", make)
+
+
+def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
+    """Save a document of the workflow's schema with this text in the place of its own; whether it was taken."""
+    if not world.samples.tells_workflow:
+        return False
+    document = world.samples.document(uid)
+    worded = {name: dict.fromkeys(value, text) for name, value in document.items() if is_worded(value)}
+    return taken(world.save(uid, document | worded, schema=world.samples.workflow_schema))
+
+
+def drafts_searched(world: World, collection: str | None) -> Lister:
+    """The author's list of drafts, in which a filter finds a draft where filters are seen to work."""
+    return drafts_of(world.author, collection, known_drafts(world).field.proven)
+
+
+def claim_picked(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
+    """Claim that a filter gives exactly the items that carry these values."""
+    page = lister.page(filter=expression)
+    page.claim(claim, page.holds_just(wanted), wanted, f" for {expression}")
+
+
+def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> None:
+    """Claim that the suite's own items come in the order asked for."""
+    order = known.order(falling=falling)
+    page = known.lister.page(orderby=order)
+    if page.size >= 0 and len(page.order_of(known.own)) < len(known.own):
+        alone = known.picking(*known.own)
+        if alone is None:
+            raise Blocked(known.lister.operation, "the suite's own items are not all on the first page")
+        page = alone.page(orderby=order)
+    wanted = sorted(known.own, reverse=falling)
+    page.claim(claim, page.order_of(known.own) == wanted, wanted, ", in this order")
+
+
+def _order_heeded(*pages: Page) -> bool:
+    """Whether a falling order differs from the rising one, and neither leaves out everything."""
+    first, second = (page.records or [] for page in pages)
+    names = naming(first, second)
+    common = set(names(first)) & set(names(second))
+    rising, falling = ([name for name in names(part) if name in common] for part in (first, second))
+    # Pages that have hardly an item in common are the two ends of an ordered list.
+    return bool(first and second) and (len(common) < _FEW or rising != falling)
+
+
+#: Fields of a kind that are tried before a list counts as one that heeds none, and items that show it.
+_MOST_FIELDS = 6
+_FEW = 2
+_NO_VALUE = quoted(f"{SUITE_PREFIX}no-item-has-this")
+#: By option: two expressions with room for a field, whether their answers show an effect, and that in words.
+_EFFECTS: Final[Mapping[str, tuple[tuple[str, str], Callable[[Page, Page], bool], str]]] = {
+    "filter": (
+        (f"{{}} eq {_NO_VALUE}", f"{{}} ne {_NO_VALUE}"),
+        lambda equal, unequal: equal.size == 0 and (unequal.size != 0 or unequal.not_found),
+        "no item for a value that none has, and items for any other value",
+    ),
+    "orderby": (("{}", "{} desc"), _order_heeded, "a falling order unlike the rising one"),
+}
+
+
+def claim_heeded(claim: Claim, known: KnownList, option: str) -> None:
+    """Claim that not every filter, or not every order, is passed over: it has an effect by some field.
+
+    A field that the option does not take may be passed over, or make the service refuse.
+
+    Raises:
+        Untested: by no field does the service take it, or it passes over some and finds nothing by others.
+    """
+    expressions, heeded, due = _EFFECTS[option]
+    if known.field.proven if option == "filter" else known.is_ordered:
+        claim.holds(True, expected=due)
+        return
+    records, passed = known.lister.needed(_FEW), list[tuple[Page, Page]]()
+    rows = [dict(leaves(record)) for record in records]
+    # Fields with texts tell the items apart.
+    telling = [
+        path for path in text_paths(records[0]) if len({str(row.get(path)) for row in rows}) == len(rows)
+    ]
+    fields = known.fields(telling[:_MOST_FIELDS])
+    for name in fields:
+        first, second = (known.lister.page(**{option: each.format(name)}) for each in expressions)
+        if first.size < 0 or (option == "orderby" and second.size < 0):
+            continue
+        if heeded(first, second):
+            claim.holds(True, second.exchange, expected=due)
+            return
+        passed.append((first, second))
+    if len({first.size == 0 for first, _ in passed}) != 1:
+        raise Untested(f"which fields {option} takes is not shown, and none of those known is plainly taken")
+    exchanges = [page.exchange for pages in passed for page in pages]
+    expected, seen = f"{due}, by one of {', '.join(fields)}", f"for each: {passed[0][0].seen}"
+    claim.holds(False, *exchanges, expected=expected, seen=seen)

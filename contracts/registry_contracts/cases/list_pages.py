@@ -1,0 +1,337 @@
+"""Asking for a list with OData options, and reading pages of records whose fields the document does not show.
+
+Records are told apart by the identifiers in them, and fields are learnt from a record that is known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from registry_contracts.checks.claims import Claim
+from registry_contracts.checks.outcomes import Blocked, Untested, done, usable
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.operations import is_valid_uid
+from registry_contracts.safe_text import cut
+from registry_contracts.session.actor import Actor
+from registry_contracts.session.namespace import SUITE_PREFIX
+
+#: None leaves an option out.
+Option = str | int | None
+Record = dict[str, Any]
+#: How deep in a record a field is looked for; OData writes its path with slashes.
+_DEEPEST_FIELD = 3
+#: Pages of a list that are read to find one record.
+MOST_PAGES = 20
+#: The share of a page that the next one repeats where a list may change meanwhile.
+_OVERLAP = 4
+#: Statuses by which a service tells that a list holds nothing.
+NOTHING_THERE = (404, 410)
+#: Rank of numbers that no member's name calls an id.
+_NO_ID = 2
+#: The operation whose lists are drafts, and the collection that is promised to hold the caller's own.
+_LISTING, _OWN = "listDrafts", "mydrafts"
+#: Records that are named, and characters of a name.
+_NAMED, _LONGEST_NAME = 12, 60
+
+
+@dataclass(frozen=True)
+class Page:
+    """The answer to one list request.
+
+    Attributes:
+        may_be_empty: The request asks for what may hold nothing: by skip, by filter, by a top of zero, or for a list
+            of which it is not shown what it holds.
+    """
+
+    exchange: Exchange
+    may_be_empty: bool = False
+
+    @cached_property
+    def records(self) -> list[Record] | None:
+        """The records; None when the request was not answered with a list.
+
+        How an empty list is told is not shown: where the part that was asked for may be empty, "not found" tells it.
+        """
+        answer = usable(self.exchange)
+        if self.may_be_empty and self.not_found:
+            return []
+        return readers.records(answer) if answer.success else None
+
+    @property
+    def not_found(self) -> bool:
+        """Whether the answer says that there is nothing, by its status."""
+        return self.exchange.answer.status in NOTHING_THERE
+
+    @property
+    def size(self) -> int:
+        """How many records there are; -1 when the answer is no list."""
+        return -1 if self.records is None else len(self.records)
+
+    @property
+    def no_list(self) -> Blocked:
+        """That nothing can be said, since the answer is no list."""
+        done(self.exchange)
+        return Blocked(
+            self.exchange.operation or "", f"the answer is no list: {self.exchange.answer.quote()}"
+        )
+
+    def given(self) -> Page:
+        """The page itself, when it is a list, or "not found", which holds nothing; raises Blocked for any other."""
+        if self.records is None and not self.not_found:
+            raise self.no_list
+        return self
+
+    @property
+    def seen(self) -> str:
+        """What was seen, for the report."""
+        count = "no list" if self.records is None else f"{self.size} items"
+        return f"{count}: {self.exchange.answer.quote()}"
+
+    def claim(self, claim: Claim, right: bool, due: Sequence[str], what: str = "", *more: Page) -> None:
+        """Claim that the items that are due are there, as this page shows, and more of them before it."""
+        seen = self.seen
+        if self.records is not None:
+            others = [record for record in self.records if not any(readers.names(record, own) for own in due)]
+            names = [*self.order_of(due), *naming(self.records)(others)]
+            seen = f"{told(names)}: {self.exchange.answer.quote()}"
+        exchanges = [page.exchange for page in (*more, self)]
+        claim.holds(right, *exchanges, expected=told(due) + what, seen=seen)
+
+    def names(self, identifier: str) -> bool:
+        """Whether a record with this identifier is among them."""
+        return self.count(identifier) > 0
+
+    def count(self, identifier: str) -> int:
+        """How many records carry this identifier."""
+        return sum(readers.names(record, identifier) for record in self.records or ())
+
+    def order_of(self, identifiers: Sequence[str]) -> list[str]:
+        """Those of `identifiers` that are on the page, in the order of the page."""
+        records = self.records or ()
+        return [own for record in records for own in identifiers if readers.names(record, own)]
+
+    def holds_just(self, identifiers: Sequence[str]) -> bool:
+        """Whether each of its records carries one of `identifiers`, and each of these is carried."""
+        return self.size == len(identifiers) and all(map(self.names, identifiers))
+
+
+@dataclass(frozen=True)
+class Search:
+    """The pages of a list on which a draft was looked for; the last one holds it if any does."""
+
+    uid: str
+    pages: list[Page]
+
+    @property
+    def found(self) -> bool:
+        """Whether the list holds it."""
+        return self.pages[-1].names(self.uid)
+
+    def claim(self, claim: Claim, *, there: bool) -> None:
+        """Claim that the draft is in the list, or that it is not."""
+        exchanges = [page.exchange for page in self.pages]
+        where = f"there, among the items of {len(self.pages)} pages" if self.found else "not there"
+        expected = f"the draft {self.uid} in the list" if there else f"no draft {self.uid}"
+        seen = f"{where}: {exchanges[-1].answer.quote()}"
+        claim.holds(self.found is there, *exchanges, expected=expected, seen=seen)
+
+
+def told(names: Sequence[str]) -> str:
+    """Names of records as people read them, the first ones."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED]) + more or "nothing"
+
+
+@dataclass(frozen=True)
+class Lister:
+    """One list as one actor asks for it.
+
+    Attributes:
+        sign: What stands before the names of options: `$` for drafts, nothing for attachments.
+        fixed: Query parameters of every request.
+        field: A field that holds the items' uids and by which the service is known to filter rightly.
+    """
+
+    actor: Actor
+    operation: str
+    sign: str = ""
+    path: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    fixed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    field: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What tells this list from others, for things that are found out once."""
+        return " ".join([self.actor.role, self.operation, *self.path.values(), *self.fixed.values()])
+
+    def page(self, **options: Option) -> Page:
+        """Ask once; options by their names without the sign: filter, orderby, top, skip."""
+        query = self.with_fixed(**options).fixed
+        part = {f"{self.sign}filter", f"{self.sign}skip"} & {*query} or query.get(f"{self.sign}top") == "0"
+        exchange = self.actor.send(self.operation, path=self.path, query=query)
+        return Page(exchange, bool(part) or self._holds_what_is_not_shown)
+
+    def needed(self, at_least: int = 0, **options: Option) -> list[Record]:
+        """The records of a list that the case relies on.
+
+        Raises:
+            Blocked: it was refused, is no list, or has fewer than `at_least` records.
+            Untested: it has fewer, and which drafts are in this list is not shown.
+        """
+        page = self.page(**options)
+        if page.records is None:
+            raise page.no_list
+        if self._holds_what_is_not_shown and (page.not_found or page.size < at_least):
+            raise Untested(f"which drafts a list other than {_OWN} holds is not shown: it lists {page.size}")
+        if page.size < at_least:
+            raise Blocked(self.operation, f"lists {page.size} items where there are {at_least} or more")
+        return page.records
+
+    @property
+    def _holds_what_is_not_shown(self) -> bool:
+        return self.operation == _LISTING and self.fixed.get("collection") != _OWN
+
+    def read(self, **options: Option) -> Page:
+        """Ask once for what a case relies on, as `Page.given`."""
+        return self.page(**options).given()
+
+    def search(self, uid: str, first: Page | None = None) -> Search:
+        """Look for a draft: on the first pages, then by a filter where filters are known to work, or page by page.
+
+        A list that is "not found" holds nothing, for how an empty list is told is not shown.
+
+        Args:
+            first: The first page, where it was read already.
+        """
+        pages: list[Page] = []
+        # Items that are removed meanwhile shift all that follow, so each page repeats some of the one before.
+        for page in itertools.islice(self.pages(_OVERLAP, first), 2 if self.field else None):
+            pages.append(page.given())
+            if page.names(uid):
+                return Search(uid, pages)
+        if self.field is None and len(pages) > 1 and pages[1].size > 0:
+            # The order of a list without options is not shown, and need not be that in which it is paged.
+            start = self.read(skip=0)
+            if start.names(uid):
+                return Search(uid, [*pages, start])
+            if start.size < pages[0].size:
+                raise self._without_end
+        if pages[-1].size > 0:
+            if self.field is None:
+                raise self._without_end
+            pages[1:] = [self.read(filter=equals(self.field, uid))]
+        return Search(uid, pages)
+
+    @property
+    def _without_end(self) -> Blocked:
+        return Blocked(self.operation, "the list cannot be read to its end, so that absence cannot be told")
+
+    def pages(self, overlap: int = 0, first: Page | None = None) -> Iterator[Page]:
+        """Page after page, for as long as one brings items, and others than the one before.
+
+        How long a page is that was asked for without options is not shown.
+
+        Args:
+            overlap: The share of a page that the next one repeats, from the second one on; 0 for none.
+            first: The first page, where it was read already.
+        """
+        page, at = first or self.page(), 0
+        yield page
+        for _ in range(MOST_PAGES - 1):
+            if page.size <= 0:
+                return
+            at += page.size - (page.size // overlap if overlap and at else 0)
+            before, page = page.records, self.page(skip=at)
+            if page.records == before:
+                return
+            yield page
+
+    def walk(self) -> Iterator[Record]:
+        """The records of the list, page after page; a list that is refused or that is no list has none."""
+        return (record for page in self.pages() for record in page.records or ())
+
+    def with_fixed(self, **options: Option) -> Lister:
+        """The same list with some options in every request."""
+        more = {f"{self.sign}{name}": str(value) for name, value in options.items() if value is not None}
+        return dataclasses.replace(self, fixed={**self.fixed, **more})
+
+
+def drafts_of(actor: Actor, collection: str | None = None, field: str | None = None) -> Lister:
+    """The list of drafts, of one collection or of none; `field` as for `Lister`."""
+    fixed = {} if collection is None else {"collection": collection}
+    return Lister(actor, _LISTING, "$", {}, fixed, field)
+
+
+def attachments_of(actor: Actor, uid: str) -> Lister:
+    """The list of attachments of one document."""
+    return Lister(actor, "listAttachments", "", {"uid": uid})
+
+
+def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]]:
+    """What names records of one list: the identifier that is another in each of them, else all that they hold.
+
+    Of several the one that comes again in most of the answers, as a record may carry what is another in each of them,
+    such as a receipt.
+
+    Args:
+        answers: The records of the list, as one answer or several of them give them.
+    """
+    tables = [[dict(leaves(record)) for record in records] for records in answers]
+
+    def fitness(path: str) -> tuple[int, bool]:
+        columns = [[str(row[path]) for row in table if row.get(path) not in (None, "")] for table in tables]
+        texts = [text for column in columns for text in column]
+        own = any(SUITE_PREFIX in text for text in texts)
+        ranked = readers.ranked_integers({path.rpartition("/")[2]: texts})
+        called_id = any(rank < _NO_ID for rank, _ in ranked)
+        telling = all(len(set(column)) == len(table) for column, table in zip(columns, tables, strict=True))
+        if not telling or not (own or called_id or all(map(is_valid_uid, texts))):
+            return -1, False
+        return len(set.intersection(*map(set, columns))), own
+
+    paths = {path: fitness(path) for table in tables for row in table for path in row}
+    best = max(paths, key=paths.__getitem__, default="")
+    if best and paths[best] >= (0, False):
+        return lambda records: [str(dict(leaves(record)).get(best, "")) for record in records]
+    return lambda records: [json.dumps(record, sort_keys=True, ensure_ascii=False) for record in records]
+
+
+def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of a record that are no objects, by their OData paths."""
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{prefix}{name}/")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def identifiers_in(record: Record) -> set[str]:
+    """What may identify a record: its texts that keep the uid rule, and its numbers that are called an id."""
+    texts = (value for value in readers.values(record) if is_valid_uid(value))
+    numbers = (str(number) for rank, number in readers.ranked_integers(record) if rank < _NO_ID)
+    return {*texts, *numbers}
+
+
+def text_paths(record: Record, wanted: str | None = None) -> list[str]:
+    """OData paths of the fields of a record that hold a text, or the one wanted; those nearest to the top first."""
+    texts = (path for path, value in leaves(record) if isinstance(value, str) and wanted in (None, value))
+    return sorted(
+        (path for path in texts if path.count("/") < _DEEPEST_FIELD), key=lambda path: path.count("/")
+    )
+
+
+def quoted(text: str) -> str:
+    """A text as an OData literal: a quote inside is doubled."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def equals(path: str, *texts: str) -> str:
+    """The filter for records whose field is one of some texts."""
+    return " or ".join(f"{path} eq {quoted(text)}" for text in texts)

@@ -1,0 +1,356 @@
+"""Questions to a list as data: an OData condition, an order and a window, with the answer that the known items give.
+
+A table of them and Hypothesis ask the same questions. Which functions and fields a service takes is not shown, so what
+it refuses is not judged. What it takes means what OData says, where the field is known by what `eq` picks and by both
+orders.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import and_, eq, ge, gt, invert, le, lt, ne, or_
+from types import MappingProxyType
+from typing import Final
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from registry_contracts.cases.hostile_input import Deal
+from registry_contracts.cases.known_lists import KnownList, paired
+from registry_contracts.cases.list_pages import Page, equals, leaves, quoted
+from registry_contracts.cases.properties import Properties
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import Blocked, Untested, require, usable
+from registry_contracts.exchanges import readers
+
+_Tests = Mapping[str, Callable[[str, str], bool]]
+_COMPARED: Final[_Tests] = MappingProxyType({test.__name__: test for test in (eq, ne, gt, ge, lt, le)})
+_FOUND: Final[_Tests] = MappingProxyType(
+    {"startswith": str.startswith, "endswith": str.endswith, "contains": str.__contains__}
+)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of a filter, and the names of the known items that meet it; `and` binds before `or`, as in Python.
+
+    Attributes:
+        text: In OData; empty for none.
+        among: The names of all known items, which the list is narrowed to.
+        unsure: A service may pass it over, as it need not know the function.
+    """
+
+    text: str
+    matching: frozenset[str]
+    among: tuple[str, ...]
+    unsure: bool = False
+
+    def __invert__(self) -> Condition:
+        return Condition(f"not ({self.text})", frozenset(self.among) - self.matching, self.among)
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(f"{self.text} and {other.text}", self.matching & other.matching, self.among)
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(f"({self.text} or {other.text})", self.matching | other.matching, self.among)
+
+
+@dataclass(frozen=True)
+class Items:
+    """Known items: the text that each of them has in a field, by the item's name, which is its uid or a file's name."""
+
+    path: str
+    texts: Mapping[str, str]
+
+    def condition(self, text: str, holds: Callable[[str], bool], *, unsure: bool = False) -> Condition:
+        """The items of whose texts something holds, as a filter's text says."""
+        matching = frozenset(name for name, own in self.texts.items() if holds(own))
+        return Condition(text, matching, tuple(self.texts), unsure)
+
+    def where(self, word: str, text: str) -> Condition:
+        """The items whose text a comparison with another, or a search for it, finds."""
+        path, literal, test = self.path, quoted(text), {**_COMPARED, **_FOUND}[word]
+        asked = f"{word}({path},{literal})" if word in _FOUND else f"{path} {word} {literal}"
+        return self.condition(asked, lambda own: test(own, text))
+
+    def by_functions(self, text: str) -> list[Condition]:
+        """Conditions by functions that a service may not know, each beside `eq`, which it knows."""
+        equal, start, end = self.where("eq", text).text, quoted(text[:-5]), quoted(text[5:])
+        functions = {
+            f"tolower({self.path}) eq {quoted(text.lower())}": True,
+            f"toupper({self.path}) eq {quoted(text.upper())}": True,
+            f"length({self.path}) eq {len(text)}": True,
+            f"length({self.path}) lt {len(text)}": False,
+            f"indexof({self.path},{end}) eq 5": True,
+            f"substring({self.path},5) eq {end}": True,
+            f"endswith({self.path},{start})": False,
+            f"{self.path} eq {quoted(text.swapcase())}": False,
+        }
+        return [
+            self.condition(f"{equal} and {asked}", text.__eq__ if on else lambda _: False, unsure=True)
+            for asked, on in functions.items()
+        ]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a list is asked for.
+
+    Attributes:
+        order: The fields that it is ordered by, the first one first, each with whether it is to fall.
+        top, skip: None where they are left out.
+        collection: For lists that have collections.
+    """
+
+    condition: Condition
+    order: tuple[tuple[Items, bool], ...] = ()
+    top: int | None = None
+    skip: int | None = None
+    collection: str | None = "mydrafts"
+
+    def ask(self, known: KnownList) -> Page:
+        """Ask a list for it, narrowed to the known items."""
+        narrow, text = equals(known.filter_path, *self.condition.among), self.condition.text
+        # A rising order may be asked for with a word or without.
+        rising = "" if self.top is None else " asc"
+        keys = [items.path + (" desc" if falling else rising) for items, falling in self.order]
+        return known.lister.page(
+            filter=f"({narrow}) and {text}" if text else narrow,
+            orderby=",".join(keys) or None,
+            top=self.top,
+            skip=self.skip,
+        )
+
+    def answer(self) -> tuple[list[str], list[str]]:
+        """The names of the items that match, in the order asked for, and the window of them."""
+        whole = sorted(self.condition.matching)
+        for items, falling in reversed(self.order):
+            whole.sort(key=items.texts.__getitem__, reverse=falling)
+        return whole, whole[self.skip or 0 :][: self.top]
+
+
+def _conditions(items: Items) -> SearchStrategy[Condition]:
+    texts = st.sampled_from(list(items.texts.values()))
+    # Texts from the middle are not compared: which of two comes first may differ there between ways to compare them.
+    compared = st.builds(items.where, st.sampled_from(tuple(_COMPARED)), texts)
+    parts = st.builds(lambda text, start: text[start:], texts, st.integers(0, 5))
+    simple = st.one_of(compared, st.builds(items.where, st.sampled_from(tuple(_FOUND)), parts))
+
+    def joined(inner: SearchStrategy[Condition]) -> SearchStrategy[Condition]:
+        pairs = (st.builds(by, inner, inner) for by in (and_, or_))
+        return st.one_of(st.builds(invert, inner), *pairs)
+
+    return st.recursive(simple, joined, max_leaves=4)
+
+
+def _table(items: Items, ordered: Items, *, of_files: bool) -> list[Question]:
+    """Operators and functions by themselves, those that are read from the left, and options beside each other.
+
+    Attachments get two comparisons in one question, as they get fewer of them.
+    """
+    own = list(items.texts)
+    rising, falling = ((ordered, False),), ((ordered, True),)
+
+    def at(word: str, number: int, start: int = 0) -> Condition:
+        return items.where(word, own[number][start:])
+
+    one, other, most = at("eq", 1), at("eq", 4), at("ne", 0)
+    parts = at("startswith", 3, 2), at("contains", 3, 2), ~one, one | other & other
+    if of_files:
+        return [
+            *map(Question, (at("ge", 1) & at("le", 2), at("gt", 1) & at("lt", 4), *parts)),
+            *(Question(most, rising, top=4), Question(most, falling, top=3, skip=1)),
+        ]
+    compared = [at(word, 2) for word in _COMPARED if word != "eq"]
+    return [
+        *map(
+            Question,
+            (*compared, at("startswith", 3), *parts, *items.by_functions(own[2]), most & at("ne", 3) & one),
+        ),
+        *(Question(most, top=2), Question(most, rising, top=4, skip=1)),
+        Question((one | other) & at("ne", 4), collection=None),
+        Question(most, falling, top=3, skip=1, collection="my"),
+    ]
+
+
+def _but_for_one(items: Items) -> tuple[Condition, ...]:
+    """What leaves out the last item but one: by every operator and function, and plainly, where that is refused."""
+    least, *_, other, _ = sorted(items.texts)
+    where = items.where
+    plain = where("ne", other)
+    differing = plain & (where("gt", other) | where("lt", other))
+    every = where("ge", least) | where("le", least) & where("contains", least)
+    return ~where("startswith", other) & differing & every, plain
+
+
+class Questions:
+    """Asks a list of known items, and claims of each answer that it is what was asked for.
+
+    Args:
+        known: Makes the list, of a collection where it has collections.
+
+    Raises:
+        Untested: which fields filters take is not shown, and by none that the suite knows do they pick its items.
+    """
+
+    def __init__(self, known: Callable[[str | None], KnownList], expect: Expect) -> None:
+        self._list_of, self._expect = functools.cache(known), expect
+        try:
+            self._known = self._list_of("mydrafts")
+            self._claim_narrowed()
+            self._known.need_filter()
+            operation = self._known.lister.operation
+            require(self._known.shows_own, operation, "does not show the suite's own items any more")
+        except Blocked as obstacle:
+            raise Untested(str(obstacle)) from None
+        self._items = Items(self._known.filter_path, {name: name for name in self._known.own})
+        # Where orders take no field, they are not judged.
+        self._ordered = replace(self._items, path=self._known.field.by_order or self._items.path)
+        self._window = "pages-cover" if self._known.of_files else "top-and-skip"
+
+    def _judging(self, what: str) -> Claim:
+        return self._expect(f"{'attachment-' * self._known.of_files}list-{what}")
+
+    def _claim_narrowed(self) -> None:
+        """Claim that a filter by several values gives just those which filters by each of them give, each once."""
+        path, own, lister = self._known.field.by_filter, self._known.own, self._known.lister
+        if path is None or self._known.field.proven:
+            return
+        plain, several = lister.page(), lister.page(filter=equals(path, *own))
+        alone = {value: lister.page(filter=equals(path, value)) for value in own}
+        shown, picks = several.order_of(own), alone[own[0]].holds_just(own[:1])
+        surplus = several.size > len(shown)
+        # As many items as the list gives anyway may be all that fit on a page.
+        comparable = 0 < several.size < plain.size and (picks or not surplus)
+        wrong = [value for value in own if several.count(value) > plain.count(value) > 0]
+        wrong += own if picks and surplus else ()
+        for value, page in alone.items() if comparable else ():
+            wrong += [value] if page.size >= 0 and page.names(value) != (value in shown) else []
+        if wrong or comparable or (picks and several.size == len(own)):
+            beside = plain, alone[(wrong or own)[0]]
+            several.claim(self._judging("filter-meaning"), not wrong, own, ", and no other item", *beside)
+
+    def claim_all_options(self) -> None:
+        """Claim that a list with every option at once is the part that was asked for, in either order.
+
+        Two requests judge what many others judge one by one.
+
+        Raises:
+            Untested: the list is not seen to come in order, or the service refuses such filters.
+        """
+        for condition in _but_for_one(self._items):
+            orders = ((self._ordered, True),), ((self._ordered, False),)
+            falling, rising = (Question(condition, order, top=2, skip=1) for order in orders)
+            if self.claim_answer(falling):
+                self.claim_answer(rising)
+                return
+        raise Untested("which fields orders take, and operators filters, is not shown: none known does")
+
+    def claim_answers(self, properties: Properties, deal: Deal) -> None:
+        """Claim that questions are answered: this realm's share of the table, and two that are drawn."""
+        table = _table(self._items, self._ordered, of_files=self._known.of_files)
+        first = list(deal({str(question): question for question in table}).values())
+        drawn = st.builds(
+            Question,
+            _conditions(self._items),
+            st.sampled_from(((), ((self._ordered, False),), ((self._ordered, True),))),
+            st.one_of(st.none(), st.integers(1, 7)),
+            st.one_of(st.none(), st.integers(0, 7)),
+            st.sampled_from(("mydrafts",) if self._known.of_files else (None, "my", "mydrafts")),
+        )
+        properties.hold(drawn, self._answered, requests=len(first) + 2, each=1, first=first)
+
+    def _answered(self, question: Question) -> None:
+        self.claim_answer(question)
+
+    def claim_answer(self, question: Question) -> bool:
+        """Claim that a list holds what was asked for, and in that order; whether it was given at all.
+
+        Where it is answered wrongly, the list is asked for again without some of the options, so that the finding is
+        about the one that is at fault.
+        """
+        known = self._list_of(question.collection)
+        # Which drafts are in other collections is not shown.
+        if (question.order and not self._known.is_ordered) or not known.shows_own:
+            return False
+        page = question.ask(known)
+        passed_over = question.condition.unsure and page.size > 1
+        if usable(page.exchange).refusal or page.size < 0 or passed_over:
+            return False
+        whole, wanted = question.answer()
+        seen = page.order_of(whole)
+        # In which order the list comes without one is not shown: the window may hold any of those that match.
+        right = page.size == len(wanted) == len(seen) and (seen == wanted or not question.order)
+        bounded = not question.order and question.top is not None and not known.of_files
+        clauses = ["filter-with-top" if bounded else "filter-meaning"]
+        if question.order:
+            clauses += ["orderby-meaning"] + [self._window] * (question.top is not None)
+        for clause in clauses if right else [self._at_fault(question, known, page, clauses)]:
+            page.claim(self._judging(clause), right, wanted)
+        return True
+
+    def _at_fault(self, question: Question, known: KnownList, page: Page, clauses: Sequence[str]) -> str:
+        """The clause of the option without which a list is answered rightly that is answered wrongly with it."""
+        whole, wanted = question.answer()
+        seen = page.order_of(whole)
+        if len(clauses) == 1 or page.size > len(seen):
+            # Items are there that do not match, or there is nothing else that could be at fault.
+            return clauses[0]
+        unpaged = replace(question, top=None, skip=None).ask(known)
+        if unpaged.order_of(whole) == whole and unpaged.size == len(whole) and self._window in clauses:
+            parts = [whole[start : start + len(wanted)] for start in range(len(whole))]
+            moved = len(seen) != len(wanted) or seen in [*parts, wanted[::-1]]
+            return self._window if moved else "orderby-meaning"
+        # Where the list without the order holds what was asked for, it is the order that changes that.
+        plain = replace(question, order=()).ask(known)
+        return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else clauses[0]
+
+    def claim_pairs(self) -> None:
+        """Claim what only items show that are equal by a field: that a quote is doubled in a literal, and a second key.
+
+        The second key orders those which are equal by the first one.
+        """
+        uids = paired(self._known.world)
+        narrowed = self._known.lister.with_fixed(filter=equals(self._known.filter_path, *uids))
+        fields = list(_fields_in_pairs(narrowed.page(), uids))
+        for items in fields:
+            # Those without a quote come first.
+            plain, *_, special = sorted(set(items.texts.values()), key=lambda text: "'" in text)
+            picked = Question(items.where("eq", plain))
+            if "'" not in plain and "'" in special and picked.ask(self._known).holds_just(picked.answer()[0]):
+                self.claim_answer(Question(items.where("eq", special)))
+                break
+        for items in fields if self._known.is_ordered else ():
+            pages = [narrowed.page(orderby=f"{items.path}{word}") for word in ("", " desc")]
+            named = [[items.texts[uid] for uid in page.order_of(list(items.texts))] for page in pages]
+            rising, falling = ([text for text, _ in itertools.groupby(texts)] for texts in named)
+            in_order = len(rising) == len(set(items.texts.values())) and falling == rising[::-1]
+            if in_order and len(items.texts) == len(uids):
+                ranks = {uid: str(rising.index(text)) for uid, text in items.texts.items()}
+                first, second = (
+                    replace(items, texts=ranks),
+                    replace(self._ordered, texts={uid: uid for uid in uids}),
+                )
+                for falls in (False, True):
+                    order = (first, False), (second, falls)
+                    self.claim_answer(Question(items.condition("", lambda _: True), order))
+                break
+
+
+def _fields_in_pairs(page: Page, uids: Sequence[str]) -> Iterator[Items]:
+    """The fields in which some of the drafts are equal and some differ, with the text that each has."""
+    shown = {
+        uid: {path: value for path, value in leaves(record) if isinstance(value, str)}
+        for record in page.records or ()
+        for uid in uids
+        if readers.names(record, uid)
+    }
+    for path in dict.fromkeys(path for texts in shown.values() for path in texts):
+        texts = {uid: own[path] for uid, own in shown.items() if path in own}
+        # What holds a digit may be a time, of which less may be shown than the service goes by.
+        worded = not any(character.isdigit() for text in texts.values() for character in text)
+        if worded and 1 < len(set(texts.values())) < len(texts):
+            yield Items(path, texts)

@@ -1,0 +1,157 @@
+"""Calls that are under way at the same time, and claims that none takes anything from another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, TypeVar
+
+from registry_contracts.cases import contents
+from registry_contracts.cases.attachment_ids import Attachment, found, upload
+from registry_contracts.cases.attachments import claim_same_bytes
+from registry_contracts.cases.contact_requests import claim_accepted
+from registry_contracts.cases.draft_lives import DraftModel
+from registry_contracts.cases.drafts import accepted_with_errors
+from registry_contracts.cases.drawn_contents import DOCUMENTED, Content
+from registry_contracts.cases.list_pages import NOTHING_THERE
+from registry_contracts.cases.shared_documents import document_for_uploads
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import done, taken, usable
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.description import load_description
+from registry_contracts.session.actor import TOO_SHORT, Actor
+
+T = TypeVar("T")
+
+CLAUSES: Final = (
+    "draft-save-creates",
+    "draft-save-updates",
+    DOCUMENTED,
+    "draft-info-present",
+    "draft-exists-present",
+    "draft-delete-removes",
+    "draft-delete-content-gone",
+    "draft-save-spares-others",
+    "draft-delete-spares-others",
+)
+
+
+def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Exchange]:
+    """Make a call with each argument, all of them under way together."""
+    with ThreadPoolExecutor(len(arguments)) as pool:
+        return list(pool.map(call, arguments))
+
+
+def claim_files_kept_apart(world: World, expect: Expect) -> None:
+    """Claim that two files of the same length that are sent together come back each as it was sent."""
+    uid = document_for_uploads(world)
+    files = {f"{world.fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
+    sent = at_once(lambda file: upload(world.author, uid, *file), list(files.items()))
+    for (name, content), created in zip(files.items(), sent, strict=True):
+        done(created)
+        attachment = found(world.author, Attachment(uid, 0, name, content), created, len(content))
+        claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
+
+
+def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
+    """A way to send a submission that creates a record: twice together, with a claim that at most one is taken.
+
+    Returns:
+        Sends a submission so and gives the exchange that was taken, or that of a third try where neither was.
+    """
+
+    def send_twice(submission: T) -> Exchange:
+        sent = at_once(send, [submission] * 2)
+        given = [exchange for exchange in sent if taken(exchange)]
+        expected = "one refused, since its identifier is in use then"
+        seen = "; ".join(exchange.answer.quote() for exchange in sent)
+        claim.holds(len(given) < len(sent), *sent, expected=expected, seen=seen)
+        return given[0] if given else send(submission)
+
+    return send_twice
+
+
+class OverlappingDrafts:
+    """Drafts of several documents whose calls overlap: two of each owner's, who saves, reads and deletes them."""
+
+    def __init__(self, owners: Sequence[Actor], world: World, expect: Expect) -> None:
+        self._owner = {world.uid(): owner for _ in range(2) for owner in owners}
+        self._world, self._expect = world, expect
+        self._model = DraftModel()
+        for uid, owner in self._owner.items():
+            self._model.never_saved(owner, uid)
+
+    def claim_promises_hold(self) -> None:
+        """Claim that drafts saved together are there, and that changing or deleting half of them spares the others."""
+        expect, everyone = self._expect, list(self._owner)
+        changed = everyone[: len(everyone) // 2]
+        for saved in self._save("first", everyone):
+            claim_accepted(expect("draft-save-creates"), saved, self._world.samples)
+        for read in self._ask("getDraft", everyone):
+            self._model.claim(lambda *_: expect("draft-save-spares-others"), read)
+        updated = self._save("later", changed)
+        for saved in updated:
+            expect("draft-save-updates", "saveDraft").accepted(saved)
+        self._judged(self._ask("getDraft", everyone), *updated)
+        self._judged(self._ask("draftExists", everyone), *updated)
+        for info in self._judged(self._ask("getDraftInfo", everyone), *updated):
+            expect("draft-info-present").meets("metadata", info)
+        deleted = self._ask("deleteDraft", changed)
+        for uid, sent in zip(changed, deleted, strict=True):
+            self._claim_spared(uid, sent, deleted)
+            expect("draft-delete-removes", "deleteDraft").accepted(sent)
+        self._judged(deleted)
+        self._judged(self._ask("getDraft", everyone), *deleted)
+        self._judged(self._ask("draftExists", changed), *deleted)
+        self._refuse_together(everyone[:2])
+
+    def claim_contents_kept(self, content: Content) -> None:
+        """Claim that the plain texts of a content, which need not be taken, come back when they are read together."""
+        members, samples = content.only((DOCUMENTED,))[DOCUMENTED], self._world.samples
+        owner = dict(zip((self._world.uid(), self._world.uid()), self._owner.values(), strict=False))
+
+        def save(uid: str) -> Exchange:
+            return self._world.save(uid, samples.short_draft(uid, **members), by=owner[uid])
+
+        sent = zip(owner, at_once(save, list(owner)), strict=True) if samples.drafts_are_contacts else ()
+        there = [uid for uid, saved in sent if taken(saved) and not accepted_with_errors(saved)]
+        for read in at_once(lambda uid: owner[uid].get_draft(uid), there) if there else ():
+            self._expect(DOCUMENTED, "getDraft").shows(read, members)
+
+    def _refuse_together(self, uids: Sequence[str]) -> None:
+        """Have each call refused while another one is, for a uid that is too short."""
+        world, short = self._world, self._world.uid(TOO_SHORT)
+        record = world.samples.short_draft(short)
+        at_once(lambda uid: world.save(short, record, by=self._owner[uid]), uids)
+        for operation in load_description().operations.values():
+            if operation.family == "draft" and "uid" in operation.path and not operation.stores:
+                call = partial(Actor.send, operation=operation.id, path={"uid": short})
+                at_once(call, [self._owner[uid] for uid in uids])
+
+    def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
+        """Claim of a draft that was not there to be deleted, as one is alone, that another's deletion spared it."""
+        if usable(sent).status in NOTHING_THERE:
+            owner = self._owner[uid]
+            alone = owner.delete_draft(self._world.draft(by=owner).uid)
+            self._expect("draft-delete-removes", "deleteDraft").accepted(alone)
+            check, expected = owner.draft_exists(uid), f"{uid} there until it is deleted itself"
+            spared = self._expect("draft-delete-spares-others")
+            spared.holds(usable(check).success, *deleted, check, expected=expected)
+
+    def _save(self, word: str, uids: Sequence[str]) -> list[Exchange]:
+        def save(uid: str) -> Exchange:
+            document = self._world.samples.short_draft(uid, middleName=f"{word} of {uid}")
+            return self._world.save(uid, document, by=self._owner[uid])
+
+        return self._judged(at_once(save, uids))
+
+    def _ask(self, operation: str, uids: Sequence[str]) -> list[Exchange]:
+        return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
+
+    def _judged(self, sent: list[Exchange], *changes: Exchange) -> list[Exchange]:
+        """What was sent together, with claims of what is promised of each after these changes."""
+        for each in sent:
+            self._model.claim(self._expect, each, *changes)
+        return sent

@@ -1,0 +1,65 @@
+"""What a case may declare that it relies on: clauses that hold of plain data, each shown once in a realm (design 4.5).
+
+A broken operation is one finding: what relies on it is inconclusive, blocked by the name of the clause. What is plain
+only beside the special value that a case is about is for its body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Final
+
+from registry_contracts.cases import attachments, drafts, lists, shared_documents
+from registry_contracts.cases.known_lists import KnownList, known_drafts, known_files
+from registry_contracts.cases.world import World
+from registry_contracts.checks.outcomes import Blocked
+
+#: How each clause that a case may rely on is shown; what does not hold raises Blocked with the operation at fault.
+PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
+    "draft-get-content": lambda world: drafts.need_as_saved(world.author, world.shared_draft()),
+    "draft-exists-present": drafts.need_presence,
+    "draft-exists-absent": drafts.need_absence,
+    "draft-delete-removes": drafts.need_removal,
+    "list-answers": lists.need_answer,
+    "list-top": lambda world: known_drafts(world, None).need_top(),
+    "list-skip": lambda world: lists.need_parts(known_drafts(world, None), (1, None)),
+    "list-collection-with-top": lambda world: all(known.need_top() for known in _collections(world)),
+    "list-collection-with-skip": lambda world: all(
+        lists.need_parts(known, (1, None)) for known in _collections(world)
+    ),
+    "list-top-and-skip": lambda world: all(
+        lists.need_parts(known_drafts(world, collection), (1, 2)) for collection in (None, "mydrafts")
+    ),
+    "list-orderby": lambda world: known_drafts(world).need_order(),
+    "attachment-create-listed": shared_documents.need_listing,
+    "attachment-list-own-only": shared_documents.need_own_list,
+    "attachment-list-top": lambda world: known_files(world).need_top(),
+    "attachment-list-skip": lambda world: lists.need_parts(known_files(world), (1, None), (1, 2)),
+    "attachment-list-orderby": lambda world: known_files(world).need_order(),
+    "attachment-download-same": lambda world: shared_documents.need_given_back(
+        world, world.shared_attachment()
+    ),
+    "attachment-thumbnail-image": attachments.need_preview,
+    "attachment-exists-present": attachments.need_presence,
+    "attachment-exists-absent": partial(shared_documents.need_absence, operation="attachmentExists"),
+    "attachment-get-absent": partial(shared_documents.need_absence, operation="getAttachment"),
+    "attachment-thumbnail-absent": partial(shared_documents.need_absence, operation="getAttachmentThumbnail"),
+}
+
+
+def rely_on(world: World, clauses: Iterable[str]) -> None:
+    """See that clauses hold of plain data, each once in a realm; one that does not is looked at by the next case again.
+
+    Raises:
+        Blocked: by the first that does not hold.
+    """
+    for clause in clauses:
+        try:
+            world.once(f"{clause} holds", partial(PROBES[clause], world))
+        except Blocked as obstacle:
+            raise Blocked(obstacle.operation, obstacle.cause, clause, obstacle.evidence) from None
+
+
+def _collections(world: World) -> Iterable[KnownList]:
+    return (known_drafts(world, collection) for collection in ("my", "mydrafts"))

@@ -1,0 +1,256 @@
+"""Lets Hypothesis draw the examples of a property, shrink the one that fails and play it first the next time.
+
+A property costs requests, so it is bounded by them: what is over the budget is not sent, and an example that was
+judged once is not sent again. What a failing example sent is evidence; the smallest is put last, where a finding
+takes it from, and it is played again on fresh data before it counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+import hypothesis
+import hypothesis.errors
+from hypothesis import HealthCheck, Phase
+from hypothesis.database import (
+    DirectoryBasedExampleDatabase,
+    ExampleDatabase,
+    MultiplexedDatabase,
+    ReadOnlyDatabase,
+)
+from hypothesis.strategies import SearchStrategy
+
+from registry_contracts.checks.outcomes import OBSTACLES, Attempt, Blocked, Contradiction, Untested
+from registry_contracts.errors import EnvironmentFault, SuiteError
+from registry_contracts.exchanges.readers import Ambiguous
+
+T = TypeVar("T")
+
+#: Folder of the example database in the reports' folder, beside the runs.
+FOLDER: Final = "examples"
+#: Requests that shrinking may cost, as a multiple of what one example costs.
+_SHRINKING: Final = 12
+#: How much more a nightly run may send for a property.
+_NIGHTLY: Final = 8
+
+
+def example_database(reports: Path, scope: str, scratch: Path | None) -> ExampleDatabase:
+    """Return the database of failing examples of one property.
+
+    Args:
+        reports: Folder of the reports, the same in every run, or handed from run to run as an artifact.
+        scope: Target, realm and property: what failed in one says nothing about another.
+        scratch: Folder of this run alone that takes what is added, so that two gates send the same; None to keep it.
+    """
+    name = f"{zlib.crc32(scope.encode()):08x}"
+    kept = DirectoryBasedExampleDatabase(reports / FOLDER / name)
+    if scratch is None:
+        return kept
+    return MultiplexedDatabase(DirectoryBasedExampleDatabase(scratch / FOLDER / name), ReadOnlyDatabase(kept))
+
+
+class _Found(Exception):
+    """Tells Hypothesis that an example fails; what it contradicts is noted."""
+
+
+@dataclass
+class _Judged(Generic[T]):
+    """What is known of the examples that were judged.
+
+    Attributes:
+        failing: Whether an example contradicts, by its digest.
+        smallest: The failing example that was judged last: Hypothesis tries ever smaller ones.
+        obstacle: What kept the first example from being judged that could not be.
+        limit: Requests of the attempt from which on no further example is sent.
+    """
+
+    failing: dict[bytes, bool]
+    smallest: tuple[T, Contradiction] | None = None
+    obstacle: Blocked | Ambiguous | EnvironmentFault | Untested | SuiteError | None = None
+    limit: float = math.inf
+
+
+class Properties:
+    """Judges properties for one attempt at a case; the fixture `properties`.
+
+    Args:
+        seed: Draws the examples; the same ones for the same seed.
+        database: As kept.
+        thorough: Whether this is a nightly run, which may send several times as much.
+        brief: Whether none are drawn for a property that has examples of its own to begin with.
+
+    Attributes:
+        database: Where failing examples are kept.
+        share: How many times as much as a gate.
+    """
+
+    def __init__(
+        self, attempt: Attempt, seed: int, database: ExampleDatabase, *, thorough: bool, brief: bool = False
+    ) -> None:
+        self._attempt = attempt
+        self.database = database
+        self._brief = brief
+        self.seed = seed
+        self.share = _NIGHTLY if thorough else 1
+
+    def hold(
+        self,
+        examples: SearchStrategy[T] | None,
+        judge: Callable[[T], None],
+        *,
+        requests: int,
+        each: int,
+        first: Sequence[T] = (),
+        shorten: Callable[[T, Callable[[T], bool]], T] | None = None,
+    ) -> None:
+        """Judge drawn examples by a function that makes claims about each.
+
+        Args:
+            examples: What is drawn; None for nothing.
+            judge: Sends the example on fresh data and makes claims about what comes back.
+            requests: Sent at most in a gate for drawn ones before one is contradicted, but for the last one's own.
+            each: Requests that one example costs, about.
+            first: Examples that are judged before any other.
+            shorten: Finds a smaller example, told whether one contradicts too; by default Hypothesis does.
+
+        Raises:
+            Contradiction: a must was contradicted; the evidence is that of the smallest failing example.
+            Blocked, Ambiguous: an example could not be judged, and none contradicted anything.
+            EnvironmentFault: the environment gave no answer. Untested: a setting is missing.
+            SuiteError: a mistake in the case, which Hypothesis would take for tries that differ.
+        """
+        limit = self._sent + requests * self.share
+        judged: _Judged[T] = _Judged({})
+        smaller = _SHRINKING * each
+
+        def holds(example: T) -> None:
+            if self._contradicts(example, judge, judged, smaller if shorten is None else 0):
+                raise _Found
+
+        with suppress(_Found):
+            for example in first:
+                holds(example)
+        if judged.smallest is None:
+            judged.limit = min(judged.limit, limit)
+        # Of those that fail, smaller ones are looked for in any case.
+        drawn = not (self._brief and first)
+        if examples is not None and (drawn or judged.smallest is not None):
+            self._draw(examples, holds, max(1, int(judged.limit - self._sent) // each))
+        if judged.smallest is not None:
+            example, found = judged.smallest
+            if shorten is not None and self._attempt.number == 1:
+                example, found = self._shortened(shorten, example, judge, found, self._sent + smaller)
+            self._play_again(example, judge, found)
+            raise found
+        if judged.obstacle is not None:
+            raise judged.obstacle
+
+    def _draw(self, examples: SearchStrategy[T], holds: Callable[[T], None], most: int) -> None:
+        """Let Hypothesis judge those that failed earlier, and so many others."""
+        drawn = hypothesis.settings(
+            max_examples=most,
+            phases=(Phase.reuse, Phase.generate, Phase.shrink),
+            database=self.database,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+        )
+        # In this order: a seed takes the database away from the settings beneath it.
+        test = drawn(hypothesis.seed(self.seed)(hypothesis.given(examples)(holds)))
+        with suppress(_Found), warnings.catch_warnings():
+            # A long text that fails is worth a finding, and no warning that it is long.
+            warnings.filterwarnings(
+                "ignore", "Generating overly large repr", hypothesis.errors.HypothesisWarning
+            )
+            test()
+
+    @property
+    def _sent(self) -> int:
+        return len(self._attempt.exchanges)
+
+    def _contradicts(self, example: T, judge: Callable[[T], None], judged: _Judged[T], smaller: int) -> bool:
+        """Whether an example contradicts a must; what is not to be sent any more does not.
+
+        Args:
+            smaller: Requests that Hypothesis may send in looking for a smaller one.
+        """
+        key = hashlib.sha256(repr(example).encode("utf-8", "surrogatepass")).digest()
+        if key in judged.failing or self._sent >= judged.limit:
+            return judged.failing.get(key, False)
+        try:
+            judge(example)
+        except Contradiction as found:
+            if judged.smallest is None:
+                judged.limit = self._sent + smaller
+            judged.smallest = (example, found)
+            judged.failing[key] = True
+            return True
+        except (Blocked, Ambiguous) as obstacle:
+            judged.obstacle = judged.obstacle or obstacle
+        except (EnvironmentFault, Untested, SuiteError) as obstacle:
+            judged.obstacle, judged.limit = obstacle, 0
+        judged.failing[key] = False
+        return False
+
+    def _shortened(
+        self,
+        shorten: Callable[[T, Callable[[T], bool]], T],
+        example: T,
+        judge: Callable[[T], None],
+        found: Contradiction,
+        limit: int,
+    ) -> tuple[T, Contradiction]:
+        """A smaller example that contradicts the same, and its evidence; of other tries none is kept."""
+        attempt, best = self._attempt, found
+
+        def contradicts(smaller: T) -> bool:
+            nonlocal best
+            if self._sent >= limit:
+                return False
+            evidence, contradicted, same = len(attempt.evidence), attempt.contradicted.copy(), False
+            try:
+                judge(smaller)
+            except Contradiction as again:
+                same = again.evidence.key == found.evidence.key
+                best = again if same else best
+            except (*OBSTACLES, Untested):
+                pass
+            del attempt.evidence[evidence:]
+            attempt.contradicted = contradicted
+            return same
+
+        example = shorten(example, contradicts)
+        attempt.evidence[attempt.evidence.index(found.evidence)] = best.evidence
+        return example, best
+
+    def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
+        """See on fresh data that the smallest failing example fails again; its evidence goes to the end.
+
+        Where it does not, something stands in the way or the environment failed, the whole case is to be played again:
+        what came before the example may matter.
+        """
+        attempt, evidence, key = self._attempt, self._attempt.evidence, found.evidence.key
+
+        def again() -> set[tuple[str, str]]:
+            try:
+                judge(example)
+            except Contradiction as contradiction:
+                return {contradiction.evidence.key}
+            return set()
+
+        with suppress(*OBSTACLES):
+            if not attempt.clouded:
+                attempt.look_again({key}, again)
+        if attempt.clouded or key in attempt.dismissed:
+            attempt.confirmed.pop(key, None)
+        evidence.remove(found.evidence)
+        evidence.append(found.evidence)

@@ -1,0 +1,247 @@
+"""A valid request of every operation, on data that the author may use; a case then changes one part of it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+from registry_contracts.cases.attachment_ids import Attachment
+from registry_contracts.cases.sample_records import spoilt
+from registry_contracts.cases.shared_documents import shared_document
+from registry_contracts.cases.world import World
+from registry_contracts.checks.outcomes import Blocked, Untested, taken, usable
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.description import load_description, operations_with
+from registry_contracts.session.actor import DEFAULT, Actor
+from registry_contracts.settings.target import Account
+
+#: What an upload sends.
+CONTENT: Final = b"a note\n"
+#: Marks a part that is left out.
+ABSENT: Final = object()
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request in parts; `body` is a JSON value or bytes, `ABSENT` for none."""
+
+    operation: str
+    path: dict[str, str] = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str | None] = field(default_factory=dict)
+    body: Any = ABSENT
+
+    def send(self, actor: Actor, **parts: Any) -> Exchange:
+        """Send it as this actor, with further parts such as `address`."""
+        parts |= {"path": self.path, "query": self.query, "headers": self.headers}
+        if isinstance(self.body, bytes):
+            return actor.send(self.operation, body=self.body, **parts)
+        return actor.send(self.operation, json=DEFAULT if self.body is ABSENT else self.body, **parts)
+
+
+_COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
+#: A realm that does not exist, in any environment.
+UNKNOWN_REALM: Final = "rc-no-such-realm"
+#: For each document realm another one.
+ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
+#: For each document realm all others.
+OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
+    realm: (other, ELSEWHERE[other]) for realm, other in ELSEWHERE.items()
+}
+
+
+def family(name: str) -> tuple[str, ...]:
+    """Return the operations of a family that cases send; of attachments those that store nothing."""
+    return operations_with(family=name, stores=None) if name == "attachment" else operations_with(family=name)
+
+
+class OrdinaryRequests:
+    """Valid requests of one realm, each on something that the author may use."""
+
+    def __init__(self, world: World, account: Account) -> None:
+        self._world = world
+        self._account = account
+        self._turns = itertools.count()
+
+    def on_shared_data(self, operation: str) -> Request:
+        """A valid request that many may be made of: files are those of a document which cases share."""
+        makers = {
+            "token": self._token,
+            "contact": self._contact,
+            "draft": self._draft,
+            "attachment": self._file,
+            "workflow": self._record,
+        }
+        return makers[load_description().operations[operation].family](operation)
+
+    def submitting(self, operation: str, identifier: str) -> Request:
+        """A valid submission of a record under this identifier, which the path names where it has room for one."""
+        path = {"schema": self._world.samples.workflow_schema}
+        if operation != "createWorkflowRecord":
+            path["identifier"] = identifier
+        return Request(operation, path, body=self._world.samples.submission(identifier))
+
+    def _token(self, operation: str) -> Request:
+        body = {"email": self._account.email, "password": self._account.password.reveal()}
+        return Request(operation, body=body)
+
+    def _contact(self, operation: str) -> Request:
+        query = {"schema": self._world.samples.contact_schema}
+        if operation == "createContact":
+            return Request(operation, query=query, body=self._world.samples.full_contact(self._world.uid()))
+        uid = self._world.contact()
+        return Request(operation, {"uid": uid}, query, body=self._world.samples.full_contact(uid))
+
+    def _draft(self, operation: str) -> Request:
+        if operation == "saveDraft":
+            uid, query = self._world.uid(), {"schema": self._world.samples.draft_schema}
+            return Request(operation, {"uid": uid}, query, body=self._world.samples.draft(uid))
+        if operation == "listDrafts":
+            # How an empty list is answered is not shown, and what was just saved may be listed a while later.
+            self._world.once(f"filled {operation}", self._listed)
+            return Request(operation)
+        draft = self._world.draft() if operation == "deleteDraft" else self._world.shared_draft()
+        return Request(operation, {"uid": draft.uid})
+
+    def _listed(self) -> bool:
+        self._world.shared_draft()
+        return self._world.eventually(lambda: usable(self._world.author.list_drafts()).success)
+
+    def _file(self, operation: str, *, anew: bool = False) -> Request:
+        """A request on files of the document that cases share; `anew`: of another one, which it may fill."""
+        if operation in operations_with(answers="file"):
+            return Request(operation, self._world.shared_attachment().path)
+        path = {"uid": self._world.document() if anew else self._world.shared_document()}
+        if operation == "createAttachment":
+            # Another name each time: a document may take each name once only.
+            return Request(operation, path | {"filename": f"{self._world.uid(16)}.txt"}, body=CONTENT)
+        if operation == "persistTemporaryFile":
+            path["tempFileId"] = self._world.temporary_file() if anew else self._world.uid()
+        return Request(operation, path)
+
+    def _record(self, operation: str) -> Request:
+        if operation != "updateWorkflowRecord":
+            return self.submitting(operation, self._world.uid())
+        existing = self._world.samples.setting("existing_identifier")
+        # A fault that is taken locks its record for good: the next request needs another one.
+        return self.submitting(operation, str(existing[next(self._turns) % len(existing)]))
+
+    def request(self, operation: str) -> Request:
+        """A valid request, on fresh data where it writes."""
+        if operation in operations_with(stores="attachment"):
+            return self._file(operation, anew=True)
+        if operation in operations_with(answers="file"):
+            return Request(operation, self._picture().path)
+        if operation in operations_with(answers="list", needs="document"):
+            return self._list_of_files(operation)
+        return self.on_shared_data(operation)
+
+    def acceptable(self, operation: str) -> Request:
+        """A valid request without what the service may refuse, as neither the document nor the settings tell it."""
+        request = self.request(operation)
+        if operation not in operations_with(family="contact"):
+            return request
+        return replace(request, body=self._world.samples.without_made_up(request.body))
+
+    def _list_of_files(self, operation: str) -> Request:
+        """A request for the list of a document with a file: how an empty list is answered is not shown."""
+        request = self.on_shared_data(operation)
+        with suppress(Blocked, Untested):
+            request = Request(operation, {"uid": self._picture().uid})
+        # A file may be listed a while after it was taken.
+        listed = partial(self._world.eventually, lambda: usable(request.send(self._world.author)).success)
+        self._world.once(f"filled {operation}", listed)
+        return request
+
+    def _picture(self) -> Attachment:
+        return shared_document(self._world).pictures[0]
+
+    def faulty(self, operation: str) -> Request:
+        """A request that is refused for its content alone, where acceptance would leave something for good.
+
+        Every value of the record has a wrong kind, so it is turned down however content is looked at; an update
+        names a record that does not exist besides.
+        """
+        if operation == "createToken":
+            # Such a body yields no token, whatever of it is read.
+            return Request(operation, body={"email": "nobody@example.test", "password": "a wrong password"})
+        if operation == "updateWorkflowRecord":
+            request = self.faulty("createWorkflowRecordWithIdentifier")
+            return replace(request, operation=operation)
+        request = self.request(operation)
+        record = request.body
+        if operation in family("workflow"):
+            return replace(request, body={"document": spoilt(record["document"])})
+        return replace(request, body=spoilt(record)) if operation == "createContact" else request
+
+    def anew(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
+        """Send a valid request on fresh data, with these headers changed, as the author."""
+        return send(self.request(operation), self._world.author, headers)
+
+    def harmless(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
+        """Send the harmless request of an operation, with these headers changed, as the author.
+
+        Signing in is harmless as it is: what a refusal of credentials looks like is not shown.
+        """
+        request = self.request(operation) if operation == "createToken" else self.faulty(operation)
+        return send(request, self._world.author, headers)
+
+    def nowhere(self, operation: str) -> Exchange:
+        """Send the harmless request of an operation to an address of its version where nothing stands."""
+        return self.faulty(operation).send(self._world.author, address=_to_nowhere)
+
+
+def send(
+    request: Request,
+    actor: Actor,
+    headers: Mapping[str, str | None] | None = None,
+    query: Mapping[str, str] | None = None,
+) -> Exchange:
+    """Send a request with headers and query parameters changed.
+
+    Args:
+        headers: Added to the documented ones, or taken out where the value is None.
+        query: Added to the request's own.
+    """
+    changed = replace(
+        request, headers={**request.headers, **(headers or {})}, query={**request.query, **(query or {})}
+    )
+    return changed.send(actor)
+
+
+def new_names(request: Request) -> list[str]:
+    """The identifier that a request gives to something new, where its path holds one."""
+    operation = load_description().operations[request.operation]
+    name = operation.identifier_parameter if operation.names_new else None
+    return [] if name is None else [request.path[name]]
+
+
+def at(request: Request, uid: str) -> Request:
+    """The same request for another uid; its record stays as it is."""
+    return replace(request, path={**request.path, "uid": uid})
+
+
+def saving(world: World, uid: str) -> Request:
+    """A request that saves a draft under a uid, in a record that names none, so that only the address can be at fault.
+
+    Where such a record is not taken under a valid uid either, it names the uid.
+    """
+    query = {"schema": world.samples.draft_schema}
+
+    def request(uid: str, document: dict[str, Any]) -> Request:
+        return Request("saveDraft", {"uid": uid}, query, body=document)
+
+    nameless = {name: value for name, value in world.samples.draft("").items() if name != "header"}
+    fine = world.once(
+        "draft without a header", lambda: taken(request(world.uid(), nameless).send(world.author))
+    )
+    return request(uid, nameless if fine else world.samples.draft(uid))
+
+
+def _to_nowhere(address: str) -> str:
+    return _COLLECTION.sub(r"\1/rc-no-such-collection", address, count=1)

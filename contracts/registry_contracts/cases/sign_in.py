@@ -1,0 +1,266 @@
+"""Signing in: bodies of the request for a token, the token of an answer, and requests without a valid one."""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from registry_contracts.cases import attachments, drafts
+from registry_contracts.cases.hostile_input import Deal
+from registry_contracts.cases.requests import Request, send
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Claim
+from registry_contracts.checks.outcomes import Blocked, Untested, done, usable
+from registry_contracts.checks.sign_in import EXPIRATION_MEMBER, token_in, without_secrets
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.description import load_description, operations_with
+from registry_contracts.session.actor import Actor
+from registry_contracts.settings.target import Target
+
+#: How often signing in is repeated to see that it works each time.
+_TIMES_MORE: Final = 2
+
+
+class Credentials:
+    """E-mails and passwords of a target's accounts, as bodies of the request for a token.
+
+    Raises (all methods that name a role):
+        Untested: the settings have no account of this role.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def of(self, role: str, **changes: Any) -> dict[str, Any]:
+        """The right body for a role, with members replaced or added."""
+        return {"email": self.email(role), "password": self.password(role), **changes}
+
+    def of_each(self) -> list[dict[str, Any]]:
+        """The right body for each account of the settings."""
+        return [self.of(role) for role in self._target.accounts]
+
+    def email(self, role: str) -> str:
+        """The e-mail of a role."""
+        self._require_account(role)
+        return self._target.accounts[role].email
+
+    def password(self, role: str) -> str:
+        """The password of a role."""
+        self._require_account(role)
+        return self._target.accounts[role].password.reveal()
+
+    def _require_account(self, role: str) -> None:
+        if why := self._target.missing(f"account.{role}"):
+            raise Untested(why, f"accounts.{role}")
+
+
+#: Credentials are lacking, or are none (RFC 9110, 15.5.2).
+_UNAUTHENTICATED: Final = 401
+
+
+def token_of(actor: Actor, body: Mapping[str, Any]) -> str:
+    """A fresh token."""
+    exchange = actor.create_token(json=body)
+    token = token_in(usable(exchange))
+    if token is None:
+        raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
+    return token
+
+
+def expiration_of(exchange: Exchange) -> Any:
+    """What stands in the expiration of a sign-in answer."""
+    answer = usable(exchange)
+    if token_in(answer) is None:
+        raise Blocked("createToken", f"gave no token: {answer.status}")
+    return answer.json.get(EXPIRATION_MEMBER)
+
+
+def claim_token(
+    claim: Claim, sign_in: Callable[[], Exchange], other_ways: Iterable[Callable[[], Exchange]] = ()
+) -> Exchange:
+    """Claim that signing in gives a token.
+
+    Args:
+        other_ways: Tried when it does not: ways of asking that go beyond what the document lists. When one of them
+            gives a token and the plain request never does, what it lacks is the fault, and that has a clause of its
+            own.
+    """
+    exchange = sign_in()
+    given = token_in(usable(exchange)) is not None
+    if not given and any(token_in(usable(way())) for way in other_ways) and not _gives_now_and_then(sign_in):
+        raise Blocked(
+            "createToken", "gives a token only to requests with more headers than the document lists"
+        )
+    claim.meets("token-given", exchange)
+    return exchange
+
+
+def claim_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
+    """Claim that signing in, which has given a token, gives one each time."""
+    for _ in range(_TIMES_MORE):
+        again = sign_in()
+        usable(again)
+        claim.meets("token-given", again)
+
+
+def _gives_now_and_then(sign_in: Callable[[], Exchange]) -> bool:
+    """Whether signing in, which gave no token, gives one when it is repeated."""
+    return any(token_in(usable(sign_in())) is not None for _ in range(_TIMES_MORE))
+
+
+def claim_no_more_needed(
+    claim: Claim, sign_in: Callable[[], Exchange], with_more: Callable[[], Exchange]
+) -> None:
+    """Claim that signing in needs no more headers than the document lists."""
+    exchange = sign_in()
+    given = token_in(usable(exchange)) is not None
+    if not given and (token_in(usable(with_more())) is None or _gives_now_and_then(sign_in)):
+        raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
+    expected, seen = "a token without Realm and Authorization", without_secrets(exchange.answer)
+    claim.holds(given, exchange, expected=expected, seen=seen)
+
+
+def claim_no_token(claim: Claim, exchanges: Iterable[Exchange]) -> None:
+    """Claim that none of these requests yields a token, whatever their status: it is not shown."""
+    for exchange in exchanges:
+        claim.meets("no-token", exchange)
+
+
+def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
+    """Claim that a token opens one of the protected operations it is tried on, in turn, and does so again.
+
+    That it opens each of them is told by the operations' own clauses, unless one is refused for its credentials.
+    """
+    asked: list[Exchange] = []
+    for ask in tries:
+        asked.append(ask())
+        if usable(asked[-1]).success:
+            asked.append(ask())
+            break
+        _claim_recognised(claim, asked[-1], partial(ask, token=None))
+    claim.holds(
+        usable(asked[-1]).success, *asked, expected="a protected operation opens, the second time too"
+    )
+
+
+def claim_opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> None:
+    """Claim that a token which another realm takes is not refused in the case's own as if there were none.
+
+    Args:
+        ask: A request with the token; takes another one, and another realm, by the arguments `token` and `realm`.
+        elsewhere: The other realm.
+    """
+    here = ask()
+    if usable(here).success:
+        return
+    if usable(ask(realm=elsewhere)).success:
+        _claim_recognised(claim, here, partial(ask, token=None))
+    raise Blocked(here.operation or "", f"answered {here.answer.quote()}")
+
+
+def _claim_recognised(claim: Claim, refused: Exchange, without_token: Callable[[], Exchange]) -> None:
+    """Claim that a request with a token was not refused for its credentials, as it is without one."""
+    if refused.answer.status != _UNAUTHENTICATED:
+        return
+    plain, expected = without_token(), "a fresh token is taken for credentials"
+    claim.holds(usable(plain).status != _UNAUTHENTICATED, plain, refused, expected=expected)
+
+
+#: The signs of Base64 for addresses, each at the place that it stands for.
+_BASE64: Final = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+#: Makes another token of a token; long enough to be no padding.
+_TAIL: Final = "rcTail00"
+
+
+#: Signs that a token may be made of; the first that holds all its letters of a case is meant.
+_SIGNS: Final = (string.digits, "abcdef", "ABCDEF", string.ascii_lowercase, string.ascii_uppercase)
+
+
+def invented(token: str) -> str:
+    """A text of the form of a token: as long, other letters and digits in each place, and all else as it is.
+
+    Nothing leads back from it to the token.
+    """
+    hexadecimal = all(sign in string.hexdigits for sign in token if sign.isalnum())
+    kinds = _SIGNS if hexadecimal else [_SIGNS[0], *_SIGNS[3:]]
+    numbers = hashlib.shake_256(token.encode()).digest(len(token))
+    return "".join(_another(sign, number, kinds) for sign, number in zip(token, numbers, strict=True))
+
+
+def _another(sign: str, number: int, kinds: Iterable[str]) -> str:
+    signs = next((kind for kind in kinds if sign in kind), sign)
+    return signs[(signs.index(sign) + 1 + number % max(1, len(signs) - 1)) % len(signs)]
+
+
+def never_issued(world: World) -> dict[str, str]:
+    """Values of the Authorization header that hold no token the service ever issued, by what they are."""
+    token = world.author.token() or ""
+    return {
+        "invented": f"Bearer {invented(token) or 'garbage'}",
+        "nothing": "Bearer",
+        "short": "Bearer never-issued",
+        "half": f"Bearer {token[: len(token) // 2]}",
+    }
+
+
+def send_without_token(world: World, request: Request, deal: Deal) -> list[Exchange]:
+    """Send a request with an invented token, which comes first, and with the other invalid values whose turn it is."""
+    first, *others = never_issued(world).items()
+    values = [first[1], *deal(dict(others), len(request.operation)).values()]
+    return [send(request, world.author, {"Authorization": value}) for value in values]
+
+
+def claim_refused_without_token(
+    claim: Claim, world: World, request: Request, asked: Sequence[Exchange]
+) -> None:
+    """Claim that requests were refused and nothing came of them, and see that the same with a valid token works."""
+    drafts.claim_each_refused(claim, asked)
+    for effect in _effects(world, request):
+        claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
+    if request.operation in operations_with(stores="attachment"):
+        attachments.claim_nothing_attached(claim, world, request.path["uid"], *asked[:1])
+    if request.operation in operations_with(protected=True, permanent=False):
+        done(send(request, world.author))
+
+
+def _effects(world: World, request: Request) -> Iterator[str]:
+    """What came of a request, in words; empty texts where a look showed nothing."""
+    uid = request.path.get("uid") or request.path.get("identifier", "")
+    if load_description().operations[request.operation].names_new:
+        yield "there is a draft now" if _exists(world, uid) else ""
+    if request.operation == "deleteDraft":
+        gone = not _exists(world, uid)
+        if gone:
+            drafts.need_presence(world)
+        yield "the draft is gone" if gone else ""
+
+
+def _exists(world: World, uid: str) -> bool:
+    found = world.author.draft_exists(uid).answer
+    if found.success:
+        drafts.need_absence(world)
+    return found.success
+
+
+def altered_tokens(token: str) -> list[str]:
+    """Texts that differ from a valid token in a way that a careless check overlooks, and were never issued.
+
+    Letter case is left alone where a notation may not know it, and no tail follows what closes a text in Base64.
+    """
+    both_cases = token != token.lower() and token != token.upper()
+    tails = [] if token.endswith("=") else [token + _TAIL]
+    return [*([token.swapcase()] if both_cases else []), *tails, *_with_another_end(token)]
+
+
+def _with_another_end(token: str) -> list[str]:
+    """The token with another last letter or digit; in Base64 that differs in its highest bit, which always counts."""
+    body = token.rstrip("=")
+    last = body[-1:]
+    signs = next((signs for signs in (string.hexdigits[:16], _BASE64) if set(body) <= set(signs)), _BASE64)
+    if last not in signs:
+        return []
+    other = signs[(signs.index(last) + len(signs) // 2) % len(signs)]
+    return [body[:-1] + other + token[len(body) :]]

@@ -1,0 +1,236 @@
+"""Claims: the assertions of a case, each registered against a clause of the catalogue.
+
+A clause without a reached assertion can never pass, so cases assert only through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from registry_contracts.checks.definition import Check, not_of_the_way
+from registry_contracts.checks.documents import AT_MOST, DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
+from registry_contracts.checks.http import ACCEPTANCE, EMPTY_OR_JSON, REFUSED, STATUS, TAKEN, TURNED_DOWN
+from registry_contracts.checks.outcomes import (
+    Attempt,
+    Blocked,
+    CheckOutcome,
+    Contradiction,
+    Result,
+    contradicted,
+    observed,
+    reports_content,
+    seen_in,
+    taken,
+)
+from registry_contracts.checks.table import check_named
+from registry_contracts.checks.workflow import IDENTIFIER, MESSAGE
+from registry_contracts.errors import EnvironmentFault, SuiteError
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.catalogue import Catalogue, Clause, Level
+from registry_contracts.session.transport import TIMED_OUT
+
+
+class Claim:
+    """Assertions about one clause on one operation, by the checks of the table.
+
+    Every method may raise:
+        EnvironmentFault: the environment gave no answer, or an HTML page stands where JSON is due.
+        Blocked: a 500-class answer, which is a finding of its own.
+        Contradiction: the check is contradicted and the clause is a must. A should is noted and the case goes on.
+    """
+
+    def __init__(self, clause: Clause, operation: str, attempt: Attempt) -> None:
+        self._clause = clause
+        self._operation = operation
+        self._attempt = attempt
+
+    def holds(self, condition: bool, *exchanges: Exchange, expected: str, seen: str = "") -> None:
+        """Register an assertion that the case has worked out to true or false.
+
+        Args:
+            exchanges: What the condition was read from, in order.
+            expected, seen: Both sides, in words for the report; by default the last answer was seen.
+        """
+        if condition:
+            self._attempt.held[self._clause.id, self._operation] += 1
+            return
+        not_of_the_way(exchanges)
+        seen = seen or (exchanges[-1].answer.quote() if exchanges else "")
+        quoted = (each for each in reversed(exchanges) if each.response and each.response.quote() == seen)
+        seen = next((seen_in(each, self._operation, seen) for each in quoted), seen)
+        shown = tuple(exchange.id for exchange in exchanges)
+        role = exchanges[-1].role if exchanges else ""
+        self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))
+
+    def untested(self, why: str) -> None:
+        """The service gives no occasion to judge it, which the document leaves open."""
+        self._attempt.untested[self._clause.id] = why
+
+    def meets(
+        self, check: str, exchange: Exchange, *, because_of: Sequence[Exchange] = (), **arguments: Any
+    ) -> None:
+        """The answer keeps a check of the table.
+
+        Args:
+            because_of: Earlier exchanges for which it has to, in order; they are shown with a finding.
+            arguments: What it compares with.
+        """
+        result = check_named(check).judge(self._clause, self._operation, exchange, arguments)
+        earlier = tuple(exchange.id for exchange in because_of)
+        self._register(replace(result, exchanges=(*earlier, *result.exchanges)))
+
+    def accepted(self, exchange: Exchange) -> None:
+        """The request was taken: 2xx, or a redirect where a download may redirect (design 4.2).
+
+        A contact or a submission is taken when its answer holds no filled errors array either.
+
+        Raises:
+            Blocked: a draft was saved with a status of success and errors, which neither accepts nor refuses it.
+        """
+        if not reports_content(exchange.operation) and exchange.answer.success and not taken(exchange):
+            raise Blocked(exchange.operation or "", f"answers a save with errors: {exchange.answer.quote()}")
+        self._judge(TAKEN if reports_content(exchange.operation) else ACCEPTANCE, exchange)
+
+    def refused(self, exchange: Exchange) -> None:
+        """The request was turned down: 4xx. That nothing changed is for the case to show."""
+        self._judge(REFUSED, exchange)
+
+    def turned_down(self, exchange: Exchange, expected: str = "refused") -> None:
+        """A faulty request was not taken: 4xx, or an errors array with any status below 500 (design 4.2)."""
+        self._register(TURNED_DOWN.judge(self._clause, self._operation, exchange, expected=expected))
+
+    def has_message(self, exchange: Exchange, realm: str = "") -> None:
+        """The refusal carries the clause's own status and message, word for word."""
+        self._judge(MESSAGE, exchange, clause=self._clause.id, realm=realm)
+
+    def has_status(self, exchange: Exchange) -> None:
+        """The refusal carries the clause's own status, whatever its message."""
+        self._judge(STATUS, exchange, status=self._clause.status)
+
+    def carries(self, exchange: Exchange, identifier: str) -> None:
+        """The answer names this identifier, wherever it stands."""
+        self._judge(IDENTIFIER, exchange, identifier=identifier)
+
+    def shows(self, exchange: Exchange, document: dict[str, Any]) -> None:
+        """The answer holds this document, at the top or nested under any member."""
+        self._judge(DOCUMENT, exchange, document=document)
+
+    def at_most(self, exchange: Exchange, items: int) -> None:
+        """The answer is a list of no more items than this."""
+        self._judge(AT_MOST, exchange, items=items)
+
+    def reports(self, exchange: Exchange, code: str, field: str) -> None:
+        """The errors array names this code for this property; any status below 500 (design 4.2).
+
+        A property may be given with its path (`document.firstName`, `firstName.en`); any of its steps counts.
+        """
+        self._judge(ERROR_NAMED, exchange, code=code, field=field)
+
+    def content_refused(self, exchange: Exchange) -> None:
+        """Faulty content: an errors array with at least one element; any status below 500 (design 4.2)."""
+        self._judge(ERRORS_ARRAY, exchange)
+
+    def _judge(self, check: Check, exchange: Exchange, **arguments: Any) -> None:
+        self._register(check.judge(self._clause, self._operation, exchange, arguments))
+
+    def _register(self, result: Result) -> None:
+        if result.outcome is CheckOutcome.HELD:
+            self._attempt.held[result.key] += 1
+        else:
+            self._contradicted(result)
+
+    def _contradicted(self, result: Result) -> None:
+        self._attempt.note(result)
+        if self._clause.level is Level.MUST:
+            raise Contradiction(result)
+
+
+class _OfACase:
+    """What one attempt at a case says of clauses.
+
+    Args:
+        declared: Ids of the clauses that the case says it tests; another one is a mistake in the case.
+    """
+
+    def __init__(self, attempt: Attempt, catalogue: Catalogue, declared: Collection[str]) -> None:
+        self._attempt = attempt
+        self._catalogue = catalogue
+        self._declared = frozenset(declared)
+
+    def _found(self, clause: str) -> Clause:
+        found = self._catalogue.clause(clause)
+        if found.id not in self._declared:
+            raise SuiteError(f"the case speaks of {clause} without declaring it")
+        return found
+
+
+class Expect(_OfACase):
+    """Makes claims; the fixture `expect`."""
+
+    def __call__(self, clause: str, operation: str | None = None) -> Claim:
+        """A claim on `clause`; `operation` may be left out where the clause covers a single one.
+
+        Raises:
+            SuiteError: an unknown or undeclared clause, a silent one, or an operation it does not cover.
+        """
+        found = self._found(clause)
+        if found.level is Level.SILENT:
+            raise SuiteError(f"{clause} is silent: it can be observed, never claimed")
+        return Claim(found, self._operation(found, operation), self._attempt)
+
+    def on(self, clause: str, operation: str) -> Iterator[Claim]:
+        """A claim on `clause`; none where it does not cover the operation."""
+        if operation in self._catalogue.clause(clause).operations:
+            yield self(clause, operation)
+
+    def _operation(self, clause: Clause, operation: str | None) -> str:
+        if operation is None and len(clause.operations) == 1:
+            return clause.operations[0]
+        if operation is None:
+            raise SuiteError(f"{clause.id} covers several operations: say which one the claim is about")
+        if operation not in clause.operations:
+            raise SuiteError(f"{clause.id} does not cover {operation}")
+        return operation
+
+
+class Observer(_OfACase):
+    """Records what is seen at silent points; the fixture `observe`."""
+
+    def __call__(self, clause: str, operation: str, seen: Any) -> None:
+        """Note what was seen at a silent point: any JSON value."""
+        self._attempt.observations.append(observed(self._found(clause).id, operation, seen))
+
+
+def claim_answered_in_time(
+    claim: Claim, exchanges: Iterable[Exchange], plain: Callable[[], Exchange]
+) -> None:
+    """Claim that every request was answered within the target's time limit.
+
+    Args:
+        plain: An ordinary request; sent when one was not answered in time, to tell a hang from an environment that
+            is slow for everything.
+
+    Raises:
+        Contradiction: an ordinary request is answered where this one was not.
+        EnvironmentFault: another fault stood in the way, or nothing is answered.
+    """
+    obstacle: EnvironmentFault | None = None
+    for exchange in exchanges:
+        late = exchange.fault in TIMED_OUT
+        if exchange.fault is not None and not late:
+            obstacle = obstacle or EnvironmentFault(f"{exchange.operation}: {exchange.fault}")
+            continue
+        if late:
+            _ = plain().answer
+            exchange.own = True
+        claim.holds(not late, exchange, expected="an answer within the time limit", seen=exchange.fault or "")
+    if obstacle is not None:
+        raise obstacle
+
+
+def claim_refusals_in_json(claims: Callable[[str], Claim], exchange: Exchange) -> None:
+    """Claim that a refusal is empty or JSON; HEAD has no body to look at."""
+    if exchange.method != "HEAD" and exchange.operation != "deleteDraft":
+        claims(exchange.operation or "").meets(EMPTY_OR_JSON.id, exchange)

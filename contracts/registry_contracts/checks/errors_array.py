@@ -1,0 +1,120 @@
+"""Content refusals: what an errors array says, wherever it stands and however it writes a path.
+
+The interface document shows elements of `code` and `property` and leaves open how a property inside another one
+is written, so `firstName`, `document.firstName`, `/firstName` and `emails[0]` all name their field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from registry_contracts.checks.outcomes import OBSTACLES, Blocked, usable
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange, Response
+
+MANDATORY: Final = "Error.Mandatory"
+INVALID_VALUE: Final = "Error.InvalidValue"
+INVALID_PROPERTY: Final = "Error.InvalidProperty"
+UNSPECIFIED_LOCALE: Final = "Error.UnspecifiedLocale"
+UNEXPECTED_TERM: Final = "Error.UnexpectedTerm"
+INVALID_TYPE: Final = "Error.InvalidType"
+#: The seven codes of the interface document.
+CODES: Final = frozenset(
+    {
+        MANDATORY,
+        "Error.MandatoryAnyOf",
+        INVALID_VALUE,
+        INVALID_PROPERTY,
+        UNSPECIFIED_LOCALE,
+        UNEXPECTED_TERM,
+        INVALID_TYPE,
+    }
+)
+_STEPS: Final = re.compile(r"[^./\[\]\"'$#:\s]+")
+
+
+def turned_down(answer: Response) -> bool:
+    """Whether a record was refused: 4xx, or an errors array with any status below 500 (design 4.2)."""
+    return answer.refusal or (answer.status < 500 and bool(readers.errors(answer)))
+
+
+def accepted(answer: Response) -> bool:
+    """Whether a request was taken: a status of success, and no errors array that says something."""
+    return answer.success and not turned_down(answer)
+
+
+def was_taken(exchange: Exchange) -> bool:
+    """Whether the answer shows for sure that the service took what was sent."""
+    try:
+        return accepted(usable(exchange))
+    except OBSTACLES:
+        return False
+
+
+def elements(answer: Response) -> Iterator[tuple[str, str]]:
+    """Code and property of each well-formed element of the errors array."""
+    for element in readers.errors(answer) or ():
+        if well_formed(element):
+            yield element["code"], element["property"]
+
+
+def well_formed(element: Any) -> bool:
+    """Whether an element is an object whose code and property are strings."""
+    return isinstance(element, dict) and all(
+        isinstance(element.get(name), str) for name in ("code", "property")
+    )
+
+
+def names_field(path: str, field: str) -> bool:
+    """Whether a property, plain or as a path, is this field or lies in it."""
+    return field in _STEPS.findall(path)
+
+
+def is_field(path: str, field: str) -> bool:
+    """Whether a property, plain or as a path, is this field itself, and nothing in it."""
+    return _STEPS.findall(path)[-1:] == [field]
+
+
+def reports(answer: Response, field: str, code: str | None = None) -> bool:
+    """Whether the errors array names a field, and with this code where one is given."""
+    return any(
+        names_field(path, field) and (code is None or named == code) for named, path in elements(answer)
+    )
+
+
+def holds_code(answer: Response, code: str) -> bool:
+    """Whether some element has this code."""
+    return any(named == code for named, _ in elements(answer))
+
+
+def outcome(exchange: Exchange) -> str:
+    """What became of a record, for observations: `201`, `404`, or `400 errors` when an errors array came."""
+    answer = usable(exchange)
+    return f"{answer.status} errors" if readers.errors(answer) else str(answer.status)
+
+
+def describe_outcome(exchange: Exchange, members: Iterable[str]) -> str:
+    """What became of a record and which of these members its errors name, for observations."""
+    named = sorted(member for member in members if reports(usable(exchange), member))
+    return f"{outcome(exchange)} for {', '.join(named)}" if named else outcome(exchange)
+
+
+def told_before(exchange: Exchange) -> Exchange:
+    """An exchange whose refusal, with elements of code and property, is a precondition of the claim.
+
+    Raises:
+        Blocked: the service took it, or told nothing that can be read; what elements lack has clauses of its own.
+    """
+    if not list(elements(refused_before(exchange).answer)):
+        raise Blocked(exchange.operation or exchange.method, "no errors of code and property to look at")
+    return exchange
+
+
+def refused_before(exchange: Exchange) -> Exchange:
+    """An exchange whose refusal is a precondition of the claim, not the claim."""
+    answer = usable(exchange)
+    if not turned_down(answer):
+        raise Blocked(exchange.operation or exchange.method, f"took what had to be refused: {answer.quote()}")
+    return exchange

@@ -1,0 +1,323 @@
+"""What a check says about one clause, what happens in one attempt at a case, and what confirms a contradiction.
+
+A contradiction counts when it is seen again on fresh data (design 4.6).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from registry_contracts.errors import EnvironmentFault
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response
+from registry_contracts.exchanges.foreign_answers import perhaps_of_the_way
+from registry_contracts.interface.catalogue import load_catalogue
+
+_SAVE: Final = "saveDraft"
+
+
+class CheckOutcome(StrEnum):
+    """How a check ends."""
+
+    HELD = "held"
+    CONTRADICTED = "contradicted"
+    BLOCKED = "blocked"
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of one check.
+
+    Attributes:
+        clause, operation: What it is about.
+        expected: What keeps the clause, in words that a reader understands without the code; empty at a silent point.
+        seen: What was there, in words; why nothing can be said, for a blocked check; any JSON value for an observation.
+        exchanges: Ids of the exchanges that show it, in their order.
+        role: The account role of the last of them.
+        check: Id of the check in the table; empty for a comparison that a case makes by itself.
+        rate: How many of how many tries showed it; 1 of n is unconfirmed.
+    """
+
+    clause: str
+    operation: str
+    outcome: CheckOutcome
+    expected: str = ""
+    seen: Any = ""
+    exchanges: tuple[str, ...] = ()
+    role: str = ""
+    check: str = ""
+    rate: tuple[int, int] = (0, 0)
+
+    @property
+    def confirmed(self) -> bool:
+        """Seen at least twice, each time on fresh data."""
+        return self.rate[0] >= 2
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes two contradictions the same finding within one realm."""
+        return self.clause, self.operation
+
+
+def contradicted(
+    clause: str, operation: str, expected: str, seen: str, exchanges: tuple[str, ...] = (), role: str = ""
+) -> Result:
+    """The result of a comparison that no check of the table stands for."""
+    return Result(clause, operation, CheckOutcome.CONTRADICTED, expected, seen, exchanges, role)
+
+
+def seen_in(exchange: Exchange, operation: str, seen: str) -> str:
+    """What was seen in an answer, for a result about an operation: that of another one is named with it."""
+    if exchange.operation in (None, operation):
+        return seen
+    quoted = exchange.response is not None and seen == exchange.response.quote()
+    return f"{exchange.operation} {'was answered' if quoted else 'showed:'} {seen}"
+
+
+def observed(clause: str, operation: str, seen: Any) -> Result:
+    """The result at a point where the interface document is silent; `seen` is any JSON value."""
+    return Result(clause, operation, CheckOutcome.OBSERVED, seen=seen)
+
+
+class Blocked(Exception):
+    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
+
+    `clause` is what the case declares to rely on, where that is what did not hold; `evidence` what the service
+    contradicts by it, where it is promised.
+    """
+
+    def __init__(self, operation: str, cause: str, clause: str = "", evidence: Result | None = None) -> None:
+        place = f"blocked by {clause} ({operation})" if clause else operation
+        super().__init__(f"{place}: {cause}" if place else cause)
+        self.operation = operation
+        self.cause = cause
+        self.clause = clause
+        self.evidence = evidence
+
+    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, str, Result | None]]:
+        return Blocked, (self.operation, self.cause, self.clause, self.evidence)
+
+
+#: What keeps a claim from being judged, and says nothing against the service.
+OBSTACLES: Final = (Blocked, EnvironmentFault, readers.Ambiguous)
+
+
+class HeldBack:
+    """Keeps what stands in the way of one of several judgements until all are made; then the first is raised.
+
+    Each judgement is made `with` it.
+    """
+
+    def __init__(self) -> None:
+        self._first: BaseException | None = None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, OBSTACLES):
+            return False
+        self._first = self._first or error
+        return True
+
+    def release(self) -> None:
+        """Raise the first obstacle, where there was one."""
+        if self._first is not None:
+            raise self._first
+
+
+class Untested(Exception):
+    """The case cannot be tried; the text says why, and `settings` names those that are missing."""
+
+    def __init__(self, why: str, *settings: str) -> None:
+        super().__init__(why)
+        self.settings = settings
+
+
+def missing(setting: str, more: str = "") -> Untested:
+    """What is raised where a setting is missing; `more` completes the sentence that says so."""
+    return Untested(f"setting {setting} is missing{more}", setting)
+
+
+def usable(exchange: Exchange) -> Response:
+    """The answer of an exchange, when it can be judged.
+
+    Raises:
+        EnvironmentFault: the environment gave no answer.
+        Blocked: a 500-class answer; it is one finding of its own, on the clause about server errors, and
+            everything that depends on it is inconclusive (design 4.5). Or tokens end before their expiration, which
+            is a finding of its own, too: an answer about who asks is none about what was asked.
+    """
+    answer = exchange.answer
+    if answer.status >= 500:
+        raise Blocked(exchange.operation or exchange.method, f"answered {answer.status}, a server error")
+    if exchange.notes.get(TOKEN_ENDED):
+        raise Blocked(exchange.operation or exchange.method, f"refuses fresh tokens, too: {answer.quote()}")
+    return answer
+
+
+def reports_content(operation: str | None) -> bool:
+    """Whether an operation reports faulty content in an errors array, whatever its status."""
+    return operation in load_catalogue().clause("errors-array").operations
+
+
+def taken(exchange: Exchange) -> bool:
+    """Whether a request was accepted: a status of success and, where content is judged, no filled errors array.
+
+    The document does not show the answer to a saved draft, nor whether one with faults in it is kept: where errors
+    come with a status of success, nothing is promised of that draft.
+
+    Raises:
+        EnvironmentFault, Blocked: as for `usable`.
+        Ambiguous: the answer holds several different errors arrays.
+    """
+    answer = usable(exchange)
+    may_report = reports_content(exchange.operation) or exchange.operation == _SAVE
+    return answer.success and not (may_report and readers.errors(answer))
+
+
+def done(exchange: Exchange, promise: str = "") -> Response:
+    """The answer of a request that had to be accepted.
+
+    Args:
+        promise: The clause that promises so of a request as plain as this one.
+    """
+    answer, operation = usable(exchange), exchange.operation or exchange.method
+    if not taken(exchange):
+        seen, shown = answer.quote(), (exchange.id,)
+        broken = contradicted(promise, operation, "accepted", seen, shown, exchange.role)
+        due = promise and answer.refusal
+        raise Blocked(operation, f"answered {seen}", evidence=broken if due else None)
+    return answer
+
+
+class Contradiction(AssertionError):
+    """A must clause is contradicted; ends the case."""
+
+    def __init__(self, evidence: Result) -> None:
+        super().__init__(
+            f"{evidence.clause} ({evidence.operation}): expected {evidence.expected}; seen: {evidence.seen}"
+        )
+        self.evidence = evidence
+
+
+@dataclass
+class Attempt:
+    """One attempt at a case.
+
+    Attributes:
+        number: 1 for the first, higher for confirmations.
+        replay: An attempt before contradicted something, which is looked for again on fresh data.
+        advisory: Nothing that it may find, or looks for again, is about a must.
+        unrest: Requests come behind refused ones of another account, and submissions in the less usual way.
+        held, contradicted: Assertions by (clause, operation).
+        evidence: Contradictions of must and should clauses, in the order seen.
+        confirmed: Keys of evidence that the case itself has looked for again (`look_again`), with their rates.
+        untested: Clauses that the service gives no occasion to judge, with the reasons.
+        obstacle: What stood in the way of one of several things that the case looks at, and of no other.
+        before_again: Called with contradictions that are about to be looked for again.
+    """
+
+    number: int
+    held: Counter[tuple[str, str]] = field(default_factory=Counter)
+    contradicted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    evidence: list[Result] = field(default_factory=list)
+    confirmed: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    observations: list[Result] = field(default_factory=list)
+    untested: dict[str, str] = field(default_factory=dict)
+    exchanges: list[Exchange] = field(default_factory=list)
+    replay: bool = False
+    advisory: bool = False
+    obstacle: Exception | None = None
+    unrest: bool = False
+    before_again: Callable[[Collection[tuple[str, str]]], None] = lambda _: None
+
+    def note(self, evidence: Result) -> None:
+        """Add evidence of a contradiction."""
+        self.contradicted[evidence.key] += 1
+        self.evidence.append(evidence)
+
+    def look_again(
+        self, keys: Collection[tuple[str, str]], again: Callable[[], Collection[tuple[str, str]]]
+    ) -> None:
+        """Try again in the same way, on fresh data, until each of some contradictions was seen twice; note the rates.
+
+        Args:
+            again: Tries, and returns what was contradicted.
+        """
+        sought, tries, end = set(keys), 1, len(self.exchanges) + MOST_REQUESTS
+        self.before_again(sought)
+        while sought and tries <= MOST_REPLAYS and len(self.exchanges) < end:
+            tries += 1
+            seen = sought.intersection(again())
+            self.confirmed |= dict.fromkeys(seen, (2, tries))
+            sought -= seen
+        self.confirmed |= dict.fromkeys(sought, (1, tries))
+
+    @property
+    def dismissed(self) -> set[tuple[str, str]]:
+        """Findings that the case itself looked for again and did not see."""
+        return {key for key, (reproduced, _) in self.confirmed.items() if reproduced < 2}
+
+    def forget_doubtful(self) -> None:
+        """Drop what was seen while the environment failed, but for what the case itself saw again on fresh data."""
+        self.evidence = [evidence for evidence in self.evidence if evidence.key in self.confirmed]
+        for key in self.contradicted.keys() - self.confirmed.keys():
+            del self.contradicted[key]
+
+    @property
+    def clouded(self) -> bool:
+        """Whether the environment may have a hand in what was seen."""
+        return any(exchange.doubtful for exchange in self.exchanges)
+
+    @property
+    def shut_out(self) -> bool:
+        """Whether a contradiction shows in an answer that may only mean that a token is not known any more."""
+        shown = {name for evidence in self.evidence for name in evidence.exchanges}
+        answers = (exchange.response for exchange in self.exchanges if exchange.id in shown)
+        return any(answer is not None and answer.status in (401, 403) for answer in answers)
+
+    @property
+    def met_the_way(self) -> bool:
+        """Whether an answer came that a gateway or a cache may have sent."""
+        return any(map(perhaps_of_the_way, self.exchanges))
+
+    @property
+    def keys(self) -> set[tuple[str, str]]:
+        """The findings this attempt would make."""
+        return {evidence.key for evidence in self.evidence}
+
+
+#: Tries on fresh data before a contradiction that does not come back is dismissed as unconfirmed.
+MOST_REPLAYS = 12
+#: Requests of such tries after which no further one is begun: a long case is played once more at most.
+MOST_REQUESTS = 120
+
+
+def confirm(attempts: Sequence[Attempt]) -> Iterator[Result]:
+    """One result for each finding of the attempts, with its rate among those that came to its assertion.
+
+    The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
+    attempt, which is the smallest.
+    """
+    first: dict[tuple[str, str], Result] = {}
+    for attempt in attempts:
+        smallest = {evidence.key: evidence for evidence in attempt.evidence}
+        first = smallest | first
+    for key, evidence in first.items():
+        rates = [attempt.confirmed[key] for attempt in attempts if key in attempt.confirmed]
+        seen = sum(key in attempt.keys for attempt in attempts)
+        held = sum(key not in attempt.keys and key in attempt.held for attempt in attempts)
+        yield replace(evidence, rate=max(rates, default=(seen, seen + held)))
+
+
+def require(condition: bool, operation: str, cause: str) -> bool:
+    """Go on only when something holds that the case relies on."""
+    if not condition:
+        raise Blocked(operation, cause)
+    return condition

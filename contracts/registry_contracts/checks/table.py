@@ -1,0 +1,308 @@
+"""The table of checks: every comparison that cases, `check`, `proxy`, `call` and the page make.
+
+`judge` runs it on one exchange: nothing is sent, and nothing is known but the exchange itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, NamedTuple
+
+from registry_contracts.checks import documents, errors_array, http, sign_in, workflow
+from registry_contracts.checks.definition import NONE, Arguments, Check, Subject
+from registry_contracts.checks.documents import ERROR_NAMED, ERRORS_ARRAY
+from registry_contracts.checks.http import TURNED_DOWN
+from registry_contracts.checks.outcomes import OBSTACLES, Attempt, CheckOutcome, Result, observed, usable
+from registry_contracts.checks.sign_in import NO_TOKEN
+from registry_contracts.checks.workflow import MESSAGE
+from registry_contracts.errors import SuiteError
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.request_facts import (
+    RequestFacts,
+    RequestFault,
+    all_faults,
+    clauses_of,
+    read_request,
+)
+from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.settings.target import AUTHOR
+
+#: Every check by its id, those of single exchanges in the order in which they are run.
+TABLE: Final[Mapping[str, Check]] = {
+    check.id: check
+    for check in (
+        *http.UNIVERSAL,
+        http.EMPTY_OR_JSON,
+        http.NO_CONTENT,
+        *documents.VALIDATION_CHECKS,
+        *sign_in.CHECKS,
+        *documents.DRAFT_CHECKS,
+        *documents.ATTACHMENT_CHECKS,
+        *workflow.CHECKS,
+        http.TAKEN,
+        http.ACCEPTANCE,
+        http.REFUSED,
+        http.TURNED_DOWN,
+        http.STATUS,
+    )
+}
+#: Clauses that are judged on every exchange, whatever its case is about.
+UNIVERSAL: Final = frozenset(clause for check in http.UNIVERSAL for clause in check.clauses)
+
+
+@cache
+def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ...]:
+    """The checks of single exchanges, with their clauses, that an operation is held to: of every one, or the others."""
+    catalogue, operations = load_catalogue(), load_description().operations
+    chosen = [check for check in TABLE.values() if check.universal is universal]
+    named = [(check, name) for check in chosen for name in check.clauses]
+    for check in chosen:
+        if check.of_operation is not None:
+            named += [(check, check.of_operation(one)) for one in operations.values()]
+    lines = ((check, catalogue.clause(name)) for check, name in named)
+    return tuple((check, clause) for check, clause in lines if operation in clause.operations)
+
+
+def check_named(name: str) -> Check:
+    """A check of the table."""
+    if name not in TABLE:
+        raise SuiteError(f"there is no check {name!r}; the table holds {', '.join(TABLE)}")
+    return TABLE[name]
+
+
+_MANDATORY = "contact-mandatory-"
+
+
+class Due(NamedTuple):
+    """A check that the answer to a faulty request is held to."""
+
+    check: Check
+    clause: Clause
+    arguments: Arguments = NONE
+    expected: str = ""
+
+
+def _checks_due(
+    subject: Subject, facts: RequestFacts, spoken: Sequence[tuple[RequestFault, Clause]]
+) -> Iterator[Due]:
+    """The checks that are due, one after another: a contradicted must ends them.
+
+    With a single fault the refusal is about it, and is held to what its clause says. With several the refused one
+    is unknown; if all were taken, the firmest clause is contradicted.
+    """
+    firm = [each for each in spoken if each[0].firm and each[1].level is not Level.SILENT]
+    if not firm:
+        return
+    fault, clause = min(firm, key=lambda pair: pair[1].level is not Level.MUST)
+    if len(all_faults(facts)) > 1:
+        if not subject.turned_down:
+            yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
+        return
+    if clause.message is not None and clause.status is not None:
+        yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
+    elif facts.operation.id == "createToken":
+        yield Due(NO_TOKEN, clause)  # how a refused sign-in is answered is not shown
+    else:
+        yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
+    # It may be the caller who was refused, before the service looked at the content.
+    for_rights = subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
+    if clause.id.startswith(_MANDATORY) and not for_rights:
+        yield Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
+    # A fault of the request around the content need not be told in the array.
+    of_contact = fault.in_content and facts.operation.id.endswith("Contact")
+    if of_contact and subject.turned_down and not for_rights:
+        yield Due(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
+
+
+#: The last word of a fault's key, in a sentence about its place.
+_KINDS_IN_WORDS: Final = {
+    "wrong-kind": "is of another kind",
+    "missing": "is missing",
+    "too-short": "is too short",
+    "too-long": "is too long",
+    "pattern": "breaks its rule",
+    "unknown-value": "has a value that is not known",
+    "unknown-property": "has a member that is not known",
+}
+
+
+def refused_for(fault: str) -> str:
+    """What is expected of a request with a fault, by its key in the catalogue's notation, in words."""
+    place, _, kind = fault.partition(":")
+    return f"refused: {place} {_KINDS_IN_WORDS.get(kind, f'is {kind}')}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one exchange shows: the results of the checks that are due on it.
+
+    Attributes:
+        facts: What the request is; None when it is no operation of the interface.
+    """
+
+    facts: RequestFacts | None
+    results: tuple[Result, ...] = ()
+
+    @property
+    def request_faults(self) -> tuple[str, ...]:
+        """Where the request breaks the interface, in words."""
+        if self.facts is None:
+            return ("it is no operation of the interface",)
+        return tuple(fault.says for fault in all_faults(self.facts))
+
+    @property
+    def findings(self) -> tuple[Result, ...]:
+        """What contradicts a must or a should: the first contradiction of each clause, in order of the last ones."""
+        contradicted = {result.key: result for result in reversed(self._ending(CheckOutcome.CONTRADICTED))}
+        return tuple(reversed(contradicted.values()))
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The clauses that held and that nothing contradicts, each once."""
+        against = {result.clause for result in self._ending(CheckOutcome.CONTRADICTED)}
+        held = dict.fromkeys(result.clause for result in self._ending(CheckOutcome.HELD))
+        return tuple(clause for clause in held if clause not in against)
+
+    @property
+    def observations(self) -> list[Result]:
+        """What was seen at silent points."""
+        return self._ending(CheckOutcome.OBSERVED)
+
+    @property
+    def obstacles(self) -> tuple[str, ...]:
+        """Why something could not be judged, each reason once."""
+        return tuple(dict.fromkeys(result.seen for result in self._ending(CheckOutcome.BLOCKED)))
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Ids of all clauses that the exchange says something about, each once."""
+        shown = [[each.clause for each in results] for results in (self.findings, self.observations)]
+        return tuple(dict.fromkeys((*shown[0], *self.held, *shown[1])))
+
+    def _ending(self, outcome: CheckOutcome) -> list[Result]:
+        return [result for result in self.results if result.outcome is outcome]
+
+
+def judge(
+    exchange: Exchange, knows: Callable[[str], bool] | None = None, *, right: bool = False
+) -> Judgement:
+    """Judge an exchange by itself.
+
+    Args:
+        knows: Whether a text is a real secret, a token that the service issued or an account's password; None where
+            that cannot be told. Then any token may be a good one, and echoes are not looked for.
+        right: The sender knows that nothing about it is wrong, its data and its account included, so that it has
+            to be accepted.
+    """
+    facts = read_request(exchange, knows)
+    if facts is None:
+        return Judgement(None)
+    exchange = replace(exchange, operation=exchange.operation or facts.operation.id)
+    results = (
+        *universal_results(exchange, knows or (lambda _: False)),
+        *fault_results(exchange, facts),
+        *answer_results(exchange, facts, right=right),
+    )
+    return Judgement(facts, results)
+
+
+def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Iterator[Result]:
+    """The results of the checks that every exchange is held to; none where the environment answered.
+
+    Args:
+        knows: Whether a text is a real secret. What a case made up is none, and an answer may quote it.
+    """
+    response, operation = exchange.response, exchange.operation
+    if response is None or exchange.fault or operation is None:
+        return
+    subject = Subject(exchange, response, None, knows)
+    for check, clause in _lines(operation, universal=True):
+        arguments = check.applies(subject, clause.id)
+        if arguments is not None:
+            yield check.judge(clause, operation, exchange, arguments)
+
+
+def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = False) -> Iterator[Result]:
+    """The results of the checks of an answer's form, and of what the success of a right request carries."""
+    blocked = _unusable(exchange)
+    if blocked is not None:
+        yield blocked
+    if exchange.fault is not None or exchange.response is None:
+        return
+    subject = Subject(exchange, exchange.response, facts, lambda _: False, right=right)
+    stopped: set[str] = set()
+    for check, clause in _lines(facts.operation.id, universal=False):
+        if (blocked is not None and not check.looks_at(exchange)) or check.after in stopped:
+            continue
+        try:
+            arguments = check.applies(subject, clause.id)
+            if arguments is None:
+                continue
+            result = check.judge(clause, facts.operation.id, exchange, arguments)
+        except OBSTACLES as obstacle:
+            result = _blocked(exchange, obstacle, clause.id)
+        if _ends(result, clause):
+            stopped.add(clause.id)
+        yield result
+
+
+def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
+    """The results of the checks of the answer to a request with faults."""
+    if not all_faults(facts):
+        return
+    blocked, operation = _unusable(exchange), facts.operation.id
+    spoken = list(clauses_of(facts))
+    if exchange.response is not None and len(all_faults(facts)) == 1:
+        for fault, clause in spoken:
+            if clause.level is Level.SILENT:
+                yield observed(clause.id, operation, {"fault": fault.key, "status": exchange.response.status})
+    if blocked is not None:
+        yield blocked
+        return
+    subject = Subject(exchange, exchange.answer, facts, lambda _: False)
+    try:
+        for check, clause, arguments, expected in _checks_due(subject, facts, spoken):
+            result = check.judge(clause, operation, exchange, arguments, expected)
+            yield result
+            if _ends(result, clause):
+                return
+    except OBSTACLES as obstacle:
+        yield _blocked(exchange, obstacle)
+
+
+def _ends(result: Result, clause: Clause) -> bool:
+    """Whether nothing can be said any more that builds on the clause."""
+    firm = result.outcome is CheckOutcome.CONTRADICTED and clause.level is Level.MUST
+    return firm or result.outcome is CheckOutcome.BLOCKED
+
+
+def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Result:
+    operation, shown = exchange.operation or "", (exchange.id,)
+    return Result(
+        clause, operation, CheckOutcome.BLOCKED, seen=str(obstacle), exchanges=shown, role=exchange.role
+    )
+
+
+def _unusable(exchange: Exchange) -> Result | None:
+    try:
+        usable(exchange)
+    except OBSTACLES as obstacle:
+        return _blocked(exchange, obstacle)
+    return None
+
+
+def note_universal(attempt: Attempt, knows: Callable[[str], bool]) -> None:
+    """Add to an attempt what its exchanges say about the universal clauses.
+
+    Args:
+        knows: Whether a text is a real secret: the password of an account, or a token that the service issued.
+    """
+    for exchange in attempt.exchanges:
+        for result in universal_results(exchange, knows):
+            if result.outcome is CheckOutcome.HELD:
+                attempt.held[result.key] += 1
+            else:
+                attempt.note(result)

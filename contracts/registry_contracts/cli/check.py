@@ -1,0 +1,98 @@
+"""`registry-contracts check`: judges recorded traffic from any tool."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import click
+
+from registry_contracts.cli.options import (
+    alone,
+    file_option,
+    named_target,
+    print_lines,
+    reports,
+    target_option,
+    write_output,
+)
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.run_folder import new_folder
+from registry_contracts.manual import check
+from registry_contracts.manual.check import CheckFacts, check_archive
+from registry_contracts.manual.traffic_findings import Tally
+from registry_contracts.safe_text import many
+from registry_contracts.settings.target import SANDBOX, target_in_words
+
+_FOLDER = "traffic"
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@target_option(help="Judge only what was sent to this target.")
+@alone
+@reports
+@click.option("--json", "as_json", is_flag=True, help="Print check.json instead of lines.")
+@file_option("--consumer-out", help="Also write what is used of the interface, for `gate --consumer`.")
+def command(
+    *, file: Path, target: str | None, alone: bool, reports: Path, as_json: bool, consumer_out: Path | None
+) -> int:
+    """Check the traffic in FILE, a HAR of a browser, a proxy, a test tool or a run: both sides of it.
+
+    Requests that break the interface are the client's findings, responses that break it the service's. Nothing is sent.
+
+    Exit codes: 0 nothing contradicted, 1 a finding, 3 the suite broke, 4 usage, 5 no request of the interface, 6 the
+    environment.
+
+    \b
+    Examples:
+      registry-contracts check browser.har
+      registry-contracts check sdk-tests.har --base-url http://127.0.0.1:8080 --alone
+      registry-contracts check traffic.har --target dev --json
+      registry-contracts check sdk-tests.har --consumer-out sdk.toml
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    chosen = _check_options(target, alone=alone)
+    if consumer_out is not None and consumer_out.exists():
+        raise UsageError(
+            f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
+        )
+    tally, verdict, facts = check_archive(file, str(file), chosen, partial(click.echo, err=True))
+    folder = new_folder(reports, _FOLDER)
+    content = check.write(tally, verdict, facts, folder)
+    if consumer_out is not None:
+        _write_consumer(consumer_out, tally, file.name)
+    if as_json:
+        click.echo(json.dumps(content, indent=2, ensure_ascii=True))
+    else:
+        print_lines(check.finding_lines(tally))
+        click.echo()
+        print_lines((*check.coverage_lines(tally, facts.unreadable), *facts.notes))
+        click.echo(f"report       {folder / check.JSON_NAME}")
+        click.echo(check.verdict_line(verdict, _judged(chosen)))
+    return int(verdict.exit_code)
+
+
+def _write_consumer(output: Path, tally: Tally, source: str) -> None:
+    used = sum(map(bool, tally.operations.values()))
+    if used:
+        write_output(output, check.consumer_toml(tally, source), "--consumer-out")
+    requests = many(sum(tally.of_interface.values()), "request")
+    told = f"{many(used, 'operation')}, used by {requests}" if used else "not written, as nothing is used"
+    click.echo(f"{output}: {told}", err=True)
+
+
+def _judged(chosen: CheckFacts) -> str:
+    """The service whose traffic was judged."""
+    if chosen.base_url is None:
+        return "every address in the recording"
+    return target_in_words(chosen.target, chosen.base_url) if chosen.target else chosen.base_url
+
+
+def _check_options(target: str | None, *, alone: bool) -> CheckFacts:
+    settings = None if target is None else named_target(target)
+    if target is not None and settings is None:
+        why = f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
+        raise UsageError(why)
+    named = settings.name if settings and "://" not in str(target) else None
+    return CheckFacts(base_url=settings.base_url if settings else None, target=named, alone=alone)

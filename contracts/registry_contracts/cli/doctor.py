@@ -1,0 +1,125 @@
+"""`registry-contracts doctor`: looks whether a target can be judged, and what its settings still lack."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from registry_contracts.cli import manual_commands
+from registry_contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
+from registry_contracts.cli.run import forecast_of_gate
+from registry_contracts.file_formats import plain
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
+from registry_contracts.manual.readiness import Readiness, examine
+from registry_contracts.plugin.forecast import Forecast
+from registry_contracts.plugin.preflight import State
+from registry_contracts.safe_text import json_text, many, printable
+
+#: By state: the exit code, the colour, and the verdict.
+_TOLD: Final = {
+    State.OK: (manual_commands.NO_FINDING, "green", "ready: a run can judge this target"),
+    State.NOTE: (manual_commands.NO_FINDING, "yellow", ""),
+    State.UNKNOWN: (manual_commands.NO_FINDING, None, ""),
+    State.SETTINGS: (4, "red", "not ready: the settings do not fit the target"),
+    State.SERVICE: (
+        manual_commands.FINDING,
+        "red",
+        "not ready: the service breaks the interface where it signs in, which a run tells as a finding",
+    ),
+    State.ENVIRONMENT: (
+        manual_commands.INCONCLUSIVE,
+        "red",
+        "not ready: the environment stands in the way",
+    ),
+}
+_WIDEST_SUBJECT: Final = 34
+
+
+@click.command()
+@target
+@click.option("--write", is_flag=True, help="Also save a draft, to see whether the accounts may write.")
+@wait
+@sandbox_arguments
+@reports
+@as_json
+def command(
+    *,
+    target: str | None,
+    write: bool,
+    wait: int,
+    sandbox_arguments: str,
+    reports: Path,
+    as_json: bool,
+) -> int:
+    """Look at a target before the first run: what answers, who may sign in, which realms there are.
+
+    Only reads are sent, some twenty, unless --write is given. Then says how many must clauses a run would judge with
+    these settings, and what keeps it from the others.
+
+    Exit codes: 0 ready, 1 a service that breaks the interface where it signs in, 4 settings that do not fit, 6 the
+    environment.
+
+    \b
+    Examples:
+      registry-contracts doctor
+      registry-contracts doctor --base-url https://registry.example.test
+      registry-contracts doctor --target dev.local
+      registry-contracts doctor --target dev.local --write --json
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    left = Leftovers()
+    options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
+    with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
+        readiness = examine(session, write=write, wait_seconds=wait)
+        aimed = session.target
+    # A target that no run can judge yet costs nothing.
+    gate = forecast_of_gate(target, reports) if readiness.state is State.OK else None
+    if as_json:
+        named = {"target": aimed.name, "base_url": aimed.base_url}
+        click.echo(json_text(named | _as_data(readiness, gate, left), indent=2))
+    else:
+        print_lines(_lines(readiness, gate, aimed.in_words))
+        manual_commands.print_left(left)
+    return _TOLD[readiness.state][0]
+
+
+def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterator[str]:
+    yield f"target: {in_words}, {many(readiness.requests, 'request')} in {readiness.seconds:.1f} s"
+    yield ""
+    longest = max((len(diagnosis.subject) for diagnosis in readiness.diagnoses), default=0)
+    for diagnosis in readiness.diagnoses:
+        state = click.style(f"{diagnosis.state:<11}", fg=_TOLD[diagnosis.state][1])
+        yield f"{state}  {diagnosis.subject:<{min(_WIDEST_SUBJECT, longest)}}  {printable(diagnosis.text)}"
+    yield ""
+    verdict = _TOLD[readiness.state][2]
+    if gate:
+        share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
+        beyond = sum(clause.untested is not None for clause in load_catalogue().must)
+        yield f"A gate would judge {share} in each of their realms; {beyond} more can be shown by no run."
+        yield from gate.lines()
+        yield ""
+        if gate.wanting:
+            verdict = (
+                f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
+            )
+    yield click.style(verdict, bold=True)
+
+
+def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> dict[str, object]:
+    told = ("requests", "minutes", "permanent_records", "dealt", "untested")
+    return {
+        "requests": readiness.requests,
+        "seconds": round(readiness.seconds, 3),
+        "state": readiness.state,
+        "exit_code": _TOLD[readiness.state][0],
+        "diagnoses": [plain(diagnosis) for diagnosis in readiness.diagnoses],
+        "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
+        "costs": {"gate": {name: getattr(gate, name) for name in told} | {"temporary_files": gate.files}}
+        if gate
+        else {},
+        "left": manual_commands.left_as_data(left),
+    }

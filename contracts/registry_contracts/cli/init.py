@@ -1,0 +1,143 @@
+"""`registry-contracts init`: writes the settings file of a target, by a question, by reading, or from a recording."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+
+from registry_contracts.cli import manual_commands
+from registry_contracts.cli.options import address_of, file_option, known_realms, print_lines
+from registry_contracts.errors import UsageError
+from registry_contracts.exchanges.har import read_har
+from registry_contracts.manual.settings_writer import (
+    RecordedSettings,
+    TargetSettings,
+    default_variables,
+    learn,
+    settings_path,
+    write_settings,
+)
+from registry_contracts.safe_text import json_text, many, plain_line
+from registry_contracts.settings.guard import refuse_production_realm
+from registry_contracts.settings.settings_reader import BASE_URL
+from registry_contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS
+
+_FOLDER: Final = Path("targets")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--base-url", metavar="URL", help="Its address.")
+@click.option(
+    "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
+)
+@file_option("--from-har", help="Learn from recorded traffic.")
+@click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
+@click.option("--force", is_flag=True, help="Replace a settings file that is there.")
+@click.option("--dry-run", is_flag=True, help="Show what was learned, and write nothing.")
+def command(
+    *,
+    name: str,
+    base_url: str | None,
+    realms: tuple[str, ...],
+    from_har: Path | None,
+    keep_personal_data: bool,
+    force: bool,
+    dry_run: bool,
+) -> int:
+    """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
+
+    At a terminal it asks for an address that no option, variable or recording gives. Accounts are named by variables;
+    a password is never asked for and never written. Nothing is sent: `doctor` looks at the target.
+
+    Exit codes: 0 written, 2 interrupted, 4 usage.
+
+    \b
+    Examples:
+      registry-contracts init dev.local --base-url https://registry.example.test
+      registry-contracts init dev.local --from-har session.har
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    path = settings_path(name, _FOLDER)
+    if path.exists() and not (force or dry_run):
+        raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
+    for realm in realms:
+        refuse_production_realm(realm)
+    variables = {AUTHOR: default_variables(AUTHOR)}
+    learned = _learned(from_har, keep_personal_data=keep_personal_data)
+    print_lines(_learned_lines(learned))
+    settings = TargetSettings(
+        name=path.stem,
+        base_url="" if learned.production else _address(base_url or learned.base_url),
+        realms=known_realms(realms, DEVELOPMENT_REALMS)
+        or tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
+        or DEVELOPMENT_REALMS,
+        variables=variables,
+        realm=learned.realms,
+        remarks=tuple(learned.notes),
+        names=learned.names,
+    )
+    if dry_run:
+        click.echo(f"{path} is not written: a dry run", err=True)
+        return manual_commands.NO_FINDING
+    for written in write_settings(settings, path):
+        click.echo(f"written: {written}")
+    author = variables[AUTHOR]
+    if learned.production:
+        click.echo(
+            "fill in base_url: the recording is one of production; its address was not taken", err=True
+        )
+    else:
+        unset = " and ".join(variable for variable in author if not os.environ.get(variable))
+        first = f"set {unset}, then " if unset else ""
+        click.echo(f"next: {first}registry-contracts doctor --target {path.stem}")
+    return manual_commands.NO_FINDING
+
+
+def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
+    if from_har is None:
+        return RecordedSettings()
+    learned = learn(
+        read_har(from_har, str(from_har), partial(click.echo, err=True)),
+        keep_personal_data=keep_personal_data,
+    )
+    if not learned.requests:
+        raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
+    return learned
+
+
+def _learned_lines(learned: RecordedSettings) -> Iterator[str]:
+    if not learned.requests:
+        return
+    yield f"the recording holds {many(learned.requests, 'request')} of the interface"
+    if learned.production:
+        yield "it is one of PRODUCTION: nothing of it is sent anywhere, and its address is not taken"
+    for realm, settings in sorted(learned.realms.items()):
+        yield from (f"  realm.{realm}.{name} = {_short(value)}" for name, value in settings.items())
+    names = learned.names
+    own = ((kind, getattr(names, kind)) for kind in ("scheme", "realm_header"))
+    yield from (f"  {kind} = {_short(name)}, which is its own" for kind, name in own if name)
+    yield from (f"  {note}" for note in learned.notes)
+
+
+def _short(value: object) -> str:
+    return plain_line(json_text(value))
+
+
+def _address(given: str) -> str:
+    """The address that was given or is asked for at a terminal, in normal form."""
+    at_a_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    address = given or os.environ.get(BASE_URL)
+    if not address and at_a_terminal:
+        address = click.prompt("Address of the target, before /api/v2013", err=True)
+    if not address:
+        empty = "; it is set, but empty" if BASE_URL in os.environ else ""
+        raise UsageError(
+            f"no address: give --base-url, or --from-har with a recording, or set {BASE_URL}{empty}"
+        )
+    return address_of(address)

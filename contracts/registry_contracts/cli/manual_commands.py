@@ -1,0 +1,195 @@
+"""What the commands for requests by hand share: options, exit codes, and lines for a terminal.
+
+Colours disappear where output is not a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from registry_contracts.checks.outcomes import Blocked
+from registry_contracts.checks.table import Judgement
+from registry_contracts.cli.options import reports, run_option, sandbox_arguments, target, together
+from registry_contracts.errors import EnvironmentFault, UsageError
+from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, exchange_entry
+from registry_contracts.exchanges.transcript import body_text, heading, request_text, response_text
+from registry_contracts.file_formats import json_value, plain
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import where_in_words
+from registry_contracts.manual.call import CallResult
+from registry_contracts.manual.manual_session import Leftovers, SessionOptions
+from registry_contracts.plugin.run_options import REALM
+from registry_contracts.safe_text import json_text, many, printable
+from registry_contracts.session.layers import UNSENT
+from registry_contracts.settings.guard import GuardViolation
+
+#: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.
+NO_FINDING: Final = 0
+FINDING: Final = 1
+INCONCLUSIVE: Final = 6
+
+#: The options that say where to send.
+options: Final = together(
+    target,
+    run_option(REALM, multiple=False, help="By default the first that has it."),
+    click.option("--keep-drafts", "keep", is_flag=True, help="Leave the drafts that were created."),
+    sandbox_arguments,
+    reports,
+)
+
+
+def session_options(
+    *, target: str | None, sandbox_arguments: str, reports: Path, keep: bool, seed: str | None = None
+) -> SessionOptions:
+    """Read the options that say where to send."""
+    return SessionOptions(target, tuple(shlex.split(sandbox_arguments)), seed, reports, keep)
+
+
+@contextmanager
+def reporting_left(left: Leftovers) -> Iterator[None]:
+    """Print what stays behind when the environment stops a command.
+
+    Raises:
+        UsageError: the guard refuses a request.
+        EnvironmentFault: a request cannot be judged, or what it relies on failed.
+    """
+    try:
+        yield
+    except GuardViolation as refused:
+        raise UsageError(str(refused)) from None
+    except (EnvironmentFault, Blocked) as obstacle:
+        print_left(left)
+        raise EnvironmentFault(str(obstacle)) from None
+
+
+def print_left(left: Leftovers) -> None:
+    """Print what stays behind on a target, a line each."""
+    for entry in left.drafts:
+        why = "kept; `registry-contracts sweep` removes it a day from now" if left.kept else "not removed"
+        click.echo(f"left: draft {entry.identifier} in {entry.realm} ({why})", err=True)
+    for entry in left.residue:
+        name = entry.identifier or "without a name"
+        click.echo(f"left for good: {entry.what} {name} in {entry.realm}", err=True)
+
+
+def compact(text: str) -> str:
+    """Return a JSON text indented; what is no JSON object or array comes back as it is."""
+    try:
+        value = json_value(text)
+        json.dumps(value, allow_nan=False)  # a number that is not read as it is, is shown as it came
+    except (ValueError, RecursionError):
+        return text
+    return json_text(value, indent=2) if isinstance(value, dict | list) else text
+
+
+_LABEL: Final = 12
+_LINE_WIDTH: Final = 118
+_BODY: Final = 4000
+
+
+def exchange_lines(exchange: Exchange) -> Iterator[str]:
+    """Yield an exchange as it went over the wire, secrets blanked."""
+    if exchange.fault == UNSENT:
+        where = where_in_words(exchange.operation, [exchange.realm])
+        yield click.style(f"{exchange.operation} as {exchange.role} {where}: {UNSENT}", bold=True)
+    else:
+        yield click.style(heading(exchange), bold=True)
+    yield ""
+    head = request_text(replace(exchange, request_body=NO_BODY))
+    yield from _marked("> ", head, exchange.request_body)
+    if exchange.fault == UNSENT:
+        return
+    yield ""
+    response = exchange.response
+    head = response_text(replace(exchange, response=response and replace(response, body=NO_BODY)))
+    yield from _marked("< ", head, response.body if response else NO_BODY)
+
+
+def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
+    shown = body.decoded if body.whole else None
+    text = body_text(body, _BODY) if shown is None else printable(compact(shown))
+    if len(text) > _BODY:
+        text = f"{text[:_BODY]}\n(cut; {len(text)} characters in all; --json shows more)"
+    for line in [*head.splitlines(), *(["", *text.splitlines()] if text else [])]:
+        yield click.style(mark if line else mark.rstrip(), dim=True) + line
+
+
+def judgement_lines(judged: Judgement, *, sent: bool) -> Iterator[str]:
+    """Yield which clauses an exchange touched, and what contradicts one; of one that was not sent, its faults."""
+    if judged.facts is None:
+        yield labelled("request", "no operation of the interface, so nothing is judged")
+        return
+    for fault in judged.request_faults:
+        yield labelled("request", click.style(f"breaks the interface: {fault}", fg="yellow"))
+    if not sent:
+        return
+    held = many(len(judged.held), "clause")
+    yield labelled("clauses", f"{held} held{': ' if judged.held else ''}{', '.join(judged.held)}")
+    yield from (labelled("not judged", printable(obstacle)) for obstacle in judged.obstacles)
+    for finding in judged.findings:
+        clause = load_catalogue().clause(finding.clause)
+        colour = "red" if clause.level == "must" else "yellow"
+        yield labelled("finding", click.style(f"{clause.id} ({clause.level})", fg=colour, bold=True))
+        yield labelled("", clause.wording)
+        yield unwrapped("", f"expected {printable(finding.expected)}")
+        yield unwrapped("", f"seen     {printable(finding.seen)}")
+    if not judged.findings:
+        yield labelled("findings", click.style("none", fg="green"))
+    for observation in judged.observations:
+        yield labelled("observed", printable(f"{observation.clause}: {observation.seen}"))
+
+
+def unwrapped(label: str, text: str) -> str:
+    """A text behind a label that is left in one piece, to be copied."""
+    return f"{label:<{_LABEL}}{text}"
+
+
+def labelled(label: str, text: str) -> str:
+    """A text behind a label, wrapped and indented."""
+    indent = " " * _LABEL
+    lines = textwrap.wrap(
+        click.unstyle(text), _LINE_WIDTH - _LABEL, break_long_words=False, break_on_hyphens=False
+    ) or [""]
+    if len(lines) == 1:
+        return f"{label:<{_LABEL}}{' '.join(text.split())}"
+    return f"{label:<{_LABEL}}" + f"\n{indent}".join(lines)
+
+
+def left_as_data(left: Leftovers) -> list[dict[str, str]]:
+    """What stays behind on a target, as plain data."""
+    return [
+        {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
+        for entry in (*left.drafts, *left.residue)
+    ]
+
+
+def _level(clause: str) -> str:
+    return str(load_catalogue().clause(clause).level)
+
+
+def as_data(result: CallResult) -> dict[str, Any]:
+    """A judged exchange as plain data."""
+    judged, exchange = result.judged, plain(exchange_entry(result.recorded))
+    kept = ("id", "operation", "role", "realm", "seconds", "fault", "request", "response")
+    return {
+        **{name: exchange[name] for name in kept},
+        "request_faults": list(judged.request_faults),
+        "clauses": {name: _level(name) for name in judged.touched},
+        "held": list(judged.held),
+        "findings": [
+            {"clause": finding.clause, "level": _level(finding.clause), "operation": finding.operation}
+            | {"expected": finding.expected, "seen": finding.seen}
+            for finding in judged.findings
+        ],
+        "obstacles": list(judged.obstacles),
+        "curl": result.curl,
+    }

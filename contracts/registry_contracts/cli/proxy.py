@@ -1,0 +1,127 @@
+"""`registry-contracts proxy`: stands between a client and a target, and judges both."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+
+from registry_contracts.cli.options import (
+    alone,
+    named_target,
+    print_lines,
+    reports,
+    sandbox_arguments,
+    target,
+)
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.run_folder import new_folder
+from registry_contracts.interface.cross_origin import AllowedOrigins
+from registry_contracts.manual import check
+from registry_contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
+from registry_contracts.settings.target import Target
+
+_FOLDER: Final = "proxy"
+_PORT: Final = click.IntRange(0, 65535)
+
+
+@click.command()
+@target
+@click.option(
+    "--port", metavar="N", type=_PORT, default=8462, show_default=True, help="Of the proxy; 0 for any."
+)
+@click.option(
+    "--page-port", metavar="N", type=_PORT, default=8463, show_default=True, help="Of the page; 0 for any."
+)
+@click.option("--no-page", is_flag=True, help="Serve no page.")
+@reports
+@alone
+@click.option(
+    "--cors",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
+)
+@sandbox_arguments
+def command(
+    *,
+    port: int,
+    page_port: int,
+    no_page: bool,
+    origins: tuple[str, ...],
+    target: str | None,
+    reports: Path,
+    alone: bool,
+    sandbox_arguments: str,
+) -> int:
+    """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
+
+    Point the client at the address that is printed. Findings are printed as they come; at the end (Ctrl-C is the usual
+    one) the reports folder holds traffic.har and check.json, and the exit code is the verdict's.
+
+    Exit codes: 0 nothing contradicted, 1 a finding, 3 the suite broke, 4 usage, 5 no request of the interface, 6 the
+    environment.
+
+    \b
+    Examples:
+      registry-contracts proxy
+      registry-contracts proxy --target dev --port 9000
+      registry-contracts proxy --base-url http://127.0.0.1:8080 --no-page
+      registry-contracts proxy --target dev --cors http://localhost:5173
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    try:
+        from registry_contracts.manual.proxy import serve  # noqa: PLC0415 - of an extra
+        from registry_contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - of an extra
+        from registry_contracts.page.server import page_application  # noqa: PLC0415 - of an extra
+    except ModuleNotFoundError as error:
+        raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
+    allowed = AllowedOrigins.of(origins) if origins else None
+    settings = named_target(target, sandbox_arguments)
+    with ExitStack() as stack:
+        aimed = settings or _sandbox(stack, sandbox_arguments)
+        folder = new_folder(reports, _FOLDER)
+        unused = stack.enter_context(ExitStack())
+        unused.callback(_remove, folder)
+        recorder = TrafficRecorder(aimed, folder, alone=alone or settings is None, say=click.echo)
+        with recorder:
+            page = None if no_page else partial(page_application, target=aimed, feed=recorder.feed)
+            serve(
+                aimed,
+                recorder.hand_over,
+                partial(_ready, aimed),
+                ports=(port, page_port),
+                page=page,
+                origins=allowed,
+            )
+        unused.pop_all()
+        verdict = recorder.report()
+    click.echo()
+    print_lines(recorder.lines)
+    click.echo(f"report       {folder / check.JSON_NAME}")
+    click.echo(check.verdict_line(verdict, aimed.in_words))
+    return int(verdict.exit_code)
+
+
+def _sandbox(stack: ExitStack, arguments: str) -> Target:
+    served = stack.enter_context(EmbeddedSandbox(DOCUMENT_SIZE_LIMIT, shlex.split(arguments)))
+    return sandbox_target(served.base_url, DOCUMENT_SIZE_LIMIT)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder of a proxy that could not start."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # others keep something in it
+        folder.parent.rmdir()
+
+
+def _ready(target: Target, proxy: str, page: str | None) -> None:
+    click.echo(f"proxy ready at {proxy}, passing on to {target.name} ({target.base_url})")
+    if page is not None:
+        click.echo(f"page at {page}")
+    click.echo("point the client's base address at the proxy; Ctrl-C ends it with a report")

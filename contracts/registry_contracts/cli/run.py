@@ -1,0 +1,150 @@
+"""`registry-contracts run`: the suite against a target, through pytest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentError
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from registry_contracts.cli.options import evidence_options, judging_options, selection_options, target
+from registry_contracts.errors import SuiteError, UsageError
+from registry_contracts.interface.location import cases_directory
+from registry_contracts.plugin.forecast import Forecast
+from registry_contracts.plugin.run_options import REPORTS, RUN_SETTINGS
+from registry_contracts.safe_text import SafeOutput
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@target
+@judging_options
+@selection_options
+@click.option("--strict", is_flag=True, help="A must clause untested for want of a setting is not a pass.")
+@evidence_options
+@click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
+def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...], **options: object) -> int:
+    """Judge a target by every clause of the interface, and end with one verdict.
+
+    Exit codes: 0 pass, 1 fail, 2 interrupted, 3 the suite broke, 4 usage, 5 nothing tested, 6 inconclusive.
+    Further arguments go to pytest as they are; a FILE of cases is judged by alone.
+
+    \b
+    Examples:
+      registry-contracts run
+      registry-contracts run --profile smoke --realm abs-dev
+      registry-contracts run --base-url https://… --plan
+      registry-contracts run --target targets/development.toml --workers 4
+      registry-contracts run --target dev.local --plan
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    return run_cases([*pytest_words(options, workers, strict=strict), *pytest_arguments])
+
+
+class _Refusals:
+    """Passes on what refuses a run, so that it is told as every command tells its errors."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_cmdline_parse(self) -> Generator[None, object, object]:
+        try:
+            return (yield)
+        except pytest.UsageError as error:
+            # Behind the parser's own lines on how it is to be used.
+            refused = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
+            advice = _variables() or "`registry-contracts run --help` shows the options"
+            raise UsageError(f"{refused}; {advice}") from error
+        except ArgumentError as error:
+            raise UsageError(f"another plugin of pytest has an option of the same name: {error}") from None
+        except (ImportError, ValueError) as error:  # of -p and variables: no such plugin, no words
+            raise UsageError(f"{error}; {_variables() or 'leave the plugin out'}") from None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_cmdline_main(self) -> Generator[None, object, object]:
+        try:
+            return (yield)
+        except pytest.UsageError as error:
+            raise UsageError(str(error)) from error
+
+
+#: Variables from which pytest takes words and plugins, as a job may have them for another suite.
+_ADDING: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+
+
+def _variables() -> str:
+    """What the environment adds to the words of a run, as advice; empty for nothing."""
+    given = [name for name in _ADDING if os.environ.get(name)]
+    return (
+        f"pytest also reads {' and '.join(given)}, which is set here: unset it for this command"
+        if given
+        else ""
+    )
+
+
+def run_cases(words: list[str], *plugins: object) -> int:
+    """Run the cases that words for pytest choose, and return the exit code.
+
+    Raises:
+        UsageError: they cannot be run so.
+    """
+    if isinstance(sys.stdout, SafeOutput):
+        # The cases, the clean-up and the reports matter more than what a screen shows of them.
+        sys.stdout.expendable = True
+    return int(pytest.main(words, plugins=[_Refusals(), *plugins]))
+
+
+class _Forecasts:
+    """A plugin of pytest that keeps what a plan says."""
+
+    kept: Forecast | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        # pytest has to import the plugin's modules first, to rewrite their assertions.
+        from registry_contracts.plugin.collection import forecast  # noqa: PLC0415
+
+        self.kept = forecast(session.config, session.items)
+
+
+def forecast_of_gate(target: str | None, reports: Path) -> Forecast:
+    """What a gate would send to a target and leave on it; nothing is sent.
+
+    Args:
+        target: Settings file or name; None for the variables or else the sandbox.
+        reports: Folder that tells what earlier runs used up.
+
+    Raises:
+        SuiteError: the cases could not be collected.
+    """
+    told = _Forecasts()
+    words = pytest_words({"target": target, "plan": True, "reports": reports}, None, strict=False)
+    code = pytest.main([*words, "-p", "no:terminal"], plugins=[told])
+    if told.kept is None or code:
+        raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
+    return told.kept
+
+
+def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: bool) -> list[str]:
+    """Word a run for pytest.
+
+    Args:
+        options: Values by option; None for an option that was not given, a tuple for one that is repeatable.
+        workers: Processes that run cases side by side; None for this one.
+        strict: Whether a must clause untested for want of a setting is no pass.
+    """
+    cases = cases_directory()
+    words = [str(cases), f"--rootdir={cases}", "-c", str(RUN_SETTINGS), "-p", "registry_contracts.plugin"]
+    plan = bool(options.get("plan"))
+    cache = Path.cwd() / str(options.get("reports") or REPORTS.default) / ".pytest_cache"
+    words += ["-p", "no:cacheprovider"] if plan else ["-o", f"cache_dir={cache}"]
+    for name, value in options.items():
+        if isinstance(value, bool):
+            words += [f"--{name}"] if value else []
+            continue
+        values = value if isinstance(value, tuple) else () if value is None else (value,)
+        words += [f"--{name.replace('_', '-')}={one}" for one in values]
+    words += ["--strict"] if strict else []
+    # Named, as plugins may be kept from loading by themselves.
+    return [*words, *(["-p", "xdist", "-n", str(workers)] if workers and workers > 1 and not plan else [])]

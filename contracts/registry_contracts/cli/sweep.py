@@ -1,0 +1,107 @@
+"""`registry-contracts sweep`: removes what earlier runs left behind."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import click
+
+from registry_contracts.cli.options import reports, target
+from registry_contracts.session.shared_state import (
+    abandoned_private_folders,
+    remove_abandoned_private_folders,
+)
+from registry_contracts.session.sweep import (
+    Swept,
+    find_orphans,
+    sweep_drafts,
+    sweep_runs,
+    sweep_session,
+    tokens_at_work,
+)
+from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.settings.target import Target
+
+#: Exit codes of design section 3.
+_DONE: Final = 0
+_INCONCLUSIVE: Final = 6
+
+
+@click.command()
+@target
+@reports
+@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@click.option(
+    "--older-than",
+    metavar="HOURS",
+    type=click.IntRange(0, 1_000_000),
+    default=24,
+    show_default=True,
+    help="Drafts without a ledger are removed from this age on.",
+)
+@click.option(
+    "--all-of-mine",
+    is_flag=True,
+    help="Also drafts that only start like the suite's (rc-), of any age; no run may be going on elsewhere.",
+)
+def command(*, target: str | None, reports: Path, dry_run: bool, older_than: int, all_of_mine: bool) -> int:
+    """Remove drafts and private folders that killed runs left behind.
+
+    By the ledgers in the reports folder, then by listing the accounts' own drafts. Contacts, submissions and
+    attachments cannot be removed through the interface; they are counted.
+
+    Exit codes: 0 nothing is left, 4 usage, 6 something could not be removed or looked at.
+
+    \b
+    Examples:
+      registry-contracts sweep --target dev.local --dry-run
+      registry-contracts sweep --target dev.local
+      registry-contracts sweep --target dev.local --older-than 1
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    settings = load_target(target, os.environ, Path.cwd())
+    folders = len(list(abandoned_private_folders())) if dry_run else remove_abandoned_private_folders()
+    if folders:
+        click.echo(f"private folders of killed runs: {folders}{' to be' if dry_run else ''} removed")
+    if settings is None:
+        click.echo("the embedded sandbox goes with its run; name a --target to sweep a service")
+        return _DONE
+    return _sweep(settings, reports, timedelta(hours=older_than), dry=dry_run, all_of_mine=all_of_mine)
+
+
+def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, all_of_mine: bool) -> int:
+    with sweep_session(target) as session:
+
+        def say(text: str) -> None:
+            click.echo(session.redactor.text(text))
+
+        def told(swept: Swept) -> Swept:
+            say(swept.sentence)
+            for draft in swept.removed if dry else ():
+                say(f"    {draft.identifier} in {draft.realm}, the {draft.role}'s")
+            return swept
+
+        if dry:
+            say("dry run: nothing is removed")
+        done = [told(swept) for swept in sweep_runs(session, reports, dry_run=dry)]
+        at_work = tokens_at_work(reports)
+        orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
+        # A list holds what a ledger knows, too: it is named once. What could not be removed is tried as found, too.
+        named = {
+            (draft.realm, draft.identifier)
+            for swept in done
+            for draft in (*swept.removed, *(draft for draft, _ in swept.left if dry))
+        }
+        lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in named]
+        for draft in lost:
+            session.namespace.claim(draft.identifier)
+        done.append(told(sweep_drafts(session, "drafts without a ledger", lost, dry_run=dry)))
+        for draft, why in orphans.spared:
+            if (draft.realm, draft.identifier) not in named:
+                say(f"left alone: {draft.identifier} in {draft.realm}: {why}")
+        for trouble in orphans.troubles:
+            say(f"could not be looked at: {trouble}")
+    left = sum(len(swept.left) for swept in done)
+    return _INCONCLUSIVE if left or orphans.troubles else _DONE

@@ -1,0 +1,132 @@
+"""How a command of this suite is run: safe output, signals, and every error as one line with its exit code."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Final
+
+import click
+
+from registry_contracts.errors import (
+    INTERRUPTING_SIGNALS,
+    EnvironmentFault,
+    RegistryContractsError,
+    UsageError,
+    breakdown,
+    discard_unwritten,
+)
+from registry_contracts.safe_text import SafeOutput, complaint
+
+#: Exit codes of design section 3 that known errors end with.
+_INTERRUPTED: Final = 2
+_ERROR: Final = 3
+_USAGE: Final = 4
+_INCONCLUSIVE: Final = 6
+#: By kind of error; the others are errors of the suite.
+_EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
+
+
+def run_to_the_end(command: click.Command, name: str, refused: Callable[[], object] = lambda: None) -> None:
+    """Run a command and exit with its code; every error is one line on stderr.
+
+    Args:
+        name: As a person writes it.
+        refused: Called when the words cannot be used.
+    """
+    _open_closed_streams()
+    with _safe_output():
+        code = _guarded(command, name, refused)
+    gc.freeze()  # nothing is left to collect for a process that ends
+    sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Let nothing stand where an input or output was closed from the beginning.
+
+    The next file that is opened, a journal or a connection, would have its number otherwise, and take what is printed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            if nothing != number:
+                os.dup2(nothing, number)
+                os.close(nothing)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
+
+
+@contextmanager
+def _safe_output() -> Iterator[None]:
+    """Let nothing out that a terminal or the log of a job would obey, wherever in the program it is printed."""
+    usual = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (SafeOutput(stream) if hasattr(stream, "buffer") else stream for stream in usual)
+    try:
+        yield
+    finally:
+        for ours in (sys.stdout, sys.stderr):
+            if isinstance(ours, SafeOutput):
+                discard_unwritten(ours)
+                ours.detach()
+        sys.stdout, sys.stderr = usual
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let signals interrupt the command; Ctrl-C at any other time is left to what was there before."""
+    before = signal.getsignal(signal.SIGINT)
+    for number in INTERRUPTING_SIGNALS:
+        # A signal that is ignored, as under nohup, stays ignored.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _guarded(command: click.Command, name: str, refused: Callable[[], object]) -> int:
+    try:
+        with _interruptible():
+            return _run(command, name, refused)
+    except KeyboardInterrupt:
+        return _complain("interrupted", _INTERRUPTED)
+
+
+def _run(command: click.Command, name: str, refused: Callable[[], object]) -> int:
+    try:
+        code = int(command.main(prog_name=name, standalone_mode=False) or 0)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return _USAGE
+    except click.ClickException as error:
+        refused()
+        return _complain(error.format_message(), _USAGE)
+    except RegistryContractsError as error:
+        if isinstance(error, UsageError):
+            refused()
+        codes = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
+        return _complain(str(error), next(codes, _ERROR))
+    except click.Abort:
+        return _complain("interrupted", _INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
+        return _complain(breakdown(error), _ERROR)
+    return code
+
+
+def _complain(text: str, code: int) -> int:
+    with suppress(OSError, ValueError):
+        click.echo(f"registry-contracts: {complaint(text)}", err=True)
+    for stream in (sys.stdout, sys.stderr):
+        discard_unwritten(stream)
+    return code

@@ -1,0 +1,278 @@
+"""What became of the waivers and accepted deviations that a run was held to, and which clauses it left unjudged."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Final
+
+from msgspec import Meta, structs
+
+from registry_contracts.evidence.cells import Cell
+from registry_contracts.evidence.findings import Finding, FindingIds
+from registry_contracts.evidence.record import RunRecord, Verdict
+from registry_contracts.evidence.terms import Deviation, Waiver
+from registry_contracts.file_formats import Name, Names
+from registry_contracts.interface.operations import in_realms
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.safe_text import many
+
+
+class WaiverOutcome(Waiver, frozen=True):
+    """A waiver, and in which realms the run needed it."""
+
+    needed: bool
+    realms: Names
+    says: Name
+
+    @property
+    def sentence(self) -> str:
+        """File and line, the clause, and whether the waiver is needed."""
+        return f"{self.file}:{self.line}: the waiver of {self.clause} {self.says}"
+
+
+def counting(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
+    """Return the cells that matter to the consumer; without one, all of them."""
+    consumer = record.run.terms.consumer
+    return [cell for cell in cells if consumer is None or consumer.covers(cell.clause, cell.realm)]
+
+
+def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
+    """Return the must cells that could not be judged, waived ones included.
+
+    The environment or a failed precondition stood in the way, or the cases on it ended before they reached it; under
+    `strict` also: a setting is missing. What lies outside the run or its profile, or what nothing can test, is not
+    here.
+    """
+
+    def stuck(cell: Cell) -> bool:
+        wanting = cell.unreached or (bool(cell.settings) and record.run.strict)
+        return cell.verdict is Verdict.INCONCLUSIVE or (cell.verdict is Verdict.UNTESTED and wanting)
+
+    musts = [cell for cell in counting(record, cells) if cell.clause.level == "must" and stuck(cell)]
+    return [cell for cell in musts if not _blocked_elsewhere(record, cell)]
+
+
+def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
+    """Tell whether only operations that the consumer does not use stood in the way, and its own were judged.
+
+    A case of other operations alone is there for a clause that none on its own was sure to judge; if one did, that is
+    enough.
+    """
+    consumer = record.run.terms.consumer
+    if consumer is None or not consumer.operations:
+        return False
+    mine = [case for case in record.cases if case.realm == cell.realm and case.id in cell.cases]
+    stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE and cell.clause.id in case.clauses]
+    if any(case.blocked_by is None or consumer.uses(case.blocked_by.operation) for case in stuck):
+        return False
+    counts = (count for case in mine for count in case.assertions if count.clause == cell.clause.id)
+    held = {count.operation for count in counts if count.held}
+    wanted = {name for case in stuck for name in case.operations if name in cell.clause.operations}
+    used = set(filter(consumer.uses, wanted))
+    return used <= held if used else any(map(consumer.uses, held))
+
+
+def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[str]:
+    """Word cells that could not be judged, a line for each reason, with its clauses and their realms.
+
+    `accepted`: cases that stand behind an accepted deviation, with the file and line of its entry.
+    """
+    realms: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for cell in cells:
+        reason = cell.reason or "no reason was given"
+        if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
+            waived = "a waiver does without the judgement"
+            reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
+        realms[cell.clause.id, reason].append(cell.realm)
+    clauses: dict[str, list[str]] = defaultdict(list)
+    for (clause, reason), places in realms.items():
+        clauses[f"{in_realms(places)}: {reason}"].append(clause)
+    return [f"{', '.join(names)} {where_and_why}" for where_and_why, names in clauses.items()]
+
+
+def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:
+    """Say of every waiver of the consumer whether the run needed it, in the order of the file."""
+    consumer = record.run.terms.consumer
+    outcomes, missing = [], unjudged(record, cells)
+    for waiver in consumer.waivers if consumer else ():
+        lacking = [cell for cell in missing if cell.clause.id == waiver.clause]
+        realms = tuple(cell.realm for cell in lacking)
+        says = _not_needed(record, waiver, cells)
+        if lacking:
+            where = f"does without a judgement in {', '.join(realms)}"
+            says = f"{where} ({waiver.reason}): {lacking[0].reason}"
+        outcomes.append(
+            WaiverOutcome(**structs.asdict(waiver), needed=bool(realms), realms=realms, says=says)
+        )
+    return outcomes
+
+
+def _not_needed(record: RunRecord, waiver: Waiver, cells: Sequence[Cell]) -> str:
+    own = [cell for cell in cells if cell.clause.id == waiver.clause]
+    if any(cell.verdict is Verdict.FAIL for cell in own):
+        return "does not help: the clause was judged, and is contradicted; a deviation can accept that"
+    if own and own[0].clause.level != "must":
+        why = f"is not needed: a {own[0].clause.level} never blocks a release"
+    elif not counting(record, own):
+        why = "is not needed: the consumer does not use what it concerns"
+    elif any(cell.assertions for cell in own):
+        why = "is no longer needed: the clause was judged"
+    else:
+        why = "is not needed: nothing blocks there"
+    return f"{why}; take the line out"
+
+
+#: A date this close is warned of.
+WARNING_DAYS = 14
+#: Verdicts that rest on all that was to be judged of a cell.
+_JUDGED = frozenset({Verdict.PASS, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.FAIL})
+
+
+class DeviationState(StrEnum):
+    """What became of a deviation; the first two fail a run."""
+
+    EXPIRED = "expired"
+    GONE = "gone"
+    PARTLY = "partly"
+    HAPPENS = "happens"
+    UNJUDGED = "unjudged"
+
+
+class DeviationOutcome(Deviation, frozen=True, kw_only=True):
+    """An accepted deviation and what became of it in this run, realm by realm; `profile` is the first that shows it.
+
+    `days_left` is 0 on its last day, and negative once the date has passed. `counted` is false outside what the
+    consumer uses. `fails`: the run fails until the entry is changed; `warns`: it needs a look. `findings` are ids.
+    """
+
+    # Of an entry these may be left out; what became of it names them.
+    realms: Annotated[Names, Meta(min_length=1)]
+    operation: str | None
+    profile: str
+    file: Name
+    line: Annotated[int, Meta(ge=1)]
+    course: DeviationState
+    days_left: int
+    happens_in: Names
+    gone_in: Names
+    unjudged_in: Names
+    findings: FindingIds
+    counted: bool
+    fails: bool
+    warns: bool
+    says: Name
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        if self.fails and not (self.counted and self.course in _FAILING):
+            raise ValueError("a deviation that fails the run has expired or is gone, and counts")
+
+    @property
+    def sentence(self) -> str:
+        """File and line, the clause, and what became of it."""
+        operation = f" ({self.operation})" if self.operation else ""
+        return f"{self.place}: the deviation on {self.clause}{operation} {self.says}"
+
+
+_FAILING: Final = frozenset({DeviationState.EXPIRED, DeviationState.GONE})
+
+
+def follow_deviations(
+    record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding], day: date
+) -> list[DeviationOutcome]:
+    """Say what became of every deviation that the run was held to on a day, in the order of the file."""
+    by_place = {(cell.clause.id, cell.realm): cell for cell in cells}
+    return [_follow(record, by_place, findings, entry, day) for entry in record.run.terms.deviations]
+
+
+def _follow(
+    record: RunRecord,
+    cells: Mapping[tuple[str, str], Cell],
+    findings: Sequence[Finding],
+    entry: Deviation,
+    day: date,
+) -> DeviationOutcome:
+    left, realms = entry.days_left_on(day), entry.realms
+    mine = [each for each in findings if entry.concerns(each.clause, each.realm, each.operation)]
+    happens = tuple(realm for realm in realms if any(finding.realm == realm for finding in mine))
+    judged = [realm for realm in realms if _judged(record, cells.get((entry.clause, realm)), entry)]
+    gone = tuple(realm for realm in judged if realm not in happens)
+    course, counted = _course(left, happens, gone), _counted(record, entry, cells)
+    fails = counted and course in _FAILING
+    odd = course in {*_FAILING, DeviationState.PARTLY} or left <= WARNING_DAYS
+    return DeviationOutcome(
+        **structs.asdict(entry),
+        course=course,
+        days_left=left,
+        happens_in=happens,
+        gone_in=gone,
+        unjudged_in=tuple(realm for realm in realms if realm not in (*happens, *gone)),
+        findings=tuple(finding.id for finding in mine),
+        counted=counted,
+        fails=fails,
+        warns=odd and not fails,
+        says=_summary(entry, course, left, happens, gone),
+    )
+
+
+def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
+    """Tell whether the run would have seen the contradiction, had it been there.
+
+    Nothing stood in the way of a case on the clause, none was left out, and an assertion on the deviation's
+    operation held. A run that was stopped early has seen too little.
+    """
+    if cell is None or cell.verdict not in _JUDGED:
+        return False
+    if record.run.interrupted or record.run.breaker or record.problems:
+        return False
+    if not Profile(record.run.profile).includes(Profile(deviation.profile)):
+        return False
+    if any(narrowing.touches(cell.clause.id, cell.realm) for narrowing in record.narrowed):
+        return False
+    return any(
+        count.clause == deviation.clause and count.held and deviation.operation in {None, count.operation}
+        for case in record.cases
+        if case.realm == cell.realm
+        for count in case.assertions
+    )
+
+
+def _counted(record: RunRecord, entry: Deviation, cells: Mapping[tuple[str, str], Cell]) -> bool:
+    terms = record.run.terms
+    mine = next(
+        (cells[entry.clause, realm] for realm in entry.realms if (entry.clause, realm) in cells), None
+    )
+    operations = (entry.operation,) if entry.operation else mine.clause.operations if mine else ()
+    return terms.consumer is None or any(
+        terms.counts(entry.clause, realm, operation) for realm in entry.realms for operation in operations
+    )
+
+
+def _course(left: int, happens: Sequence[str], gone: Sequence[str]) -> DeviationState:
+    if left < 0:
+        return DeviationState.EXPIRED
+    if gone:
+        return DeviationState.PARTLY if happens else DeviationState.GONE
+    return DeviationState.HAPPENS if happens else DeviationState.UNJUDGED
+
+
+def _summary(
+    deviation: Deviation, course: DeviationState, left: int, happens: Sequence[str], gone: Sequence[str]
+) -> str:
+    here, over = ", ".join(happens), ", ".join(gone)
+    if course is DeviationState.EXPIRED and gone and not happens:
+        return f"ran out on {deviation.expires}, and it no longer happens in {over}; take the entry out"
+    if course is DeviationState.EXPIRED:
+        seen = f"it still happens in {here}" if happens else "nothing was seen of it"
+        return f"ran out on {deviation.expires}, and {seen}; settle it with {deviation.owner}, or set a later date"
+    if course is DeviationState.GONE:
+        return f"no longer happens in {over}: take the entry out"
+    seen = f"happens in {here}" if happens else "was not judged in this run"
+    seen += f", no longer in {over}: leave {over} out of its realms" if gone else ""
+    if left > WARNING_DAYS:
+        return f"{seen}; accepted until {deviation.expires}"
+    when = "today is its last day" if left == 0 else f"in {many(left, 'day')}"
+    return f"{seen}; it runs out on {deviation.expires}, {when}"

@@ -1,0 +1,162 @@
+"""Cells: the verdict on one clause in one realm, by all that a run holds on it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from registry_contracts.evidence.findings import Finding, Standing
+from registry_contracts.evidence.record import AssertionCount, Case, Untested, Verdict
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.interface.catalogue import Clause
+
+
+@dataclass(slots=True)
+class Evidence:
+    """All that a run holds on one clause in one realm.
+
+    `dealt`: the realms where its cases had the clause's turn. `left_out`: the selection left out cases on it.
+    """
+
+    terms: Terms
+    cases: list[Case] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    untested: list[Untested] = field(default_factory=list)
+    observed: bool = False
+    dealt: set[str] = field(default_factory=set)
+    left_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The verdict on one clause in one realm.
+
+    `held` and `contradicted` count assertions; `cases` are node ids; `findings` are finding ids; `reason` is
+    None only for a pass and an observation without anything to add. `unreached` says that all its cases took the clause
+    up and none came to an assertion on it; `settings` are those for want of which it was not judged.
+    """
+
+    clause: Clause
+    realm: str
+    verdict: Verdict
+    reason: str | None
+    held: int
+    contradicted: int
+    cases: tuple[str, ...]
+    findings: tuple[str, ...]
+    unreached: bool = False
+    settings: tuple[str, ...] = ()
+
+    @property
+    def assertions(self) -> int:
+        """How many assertions about the clause were reached in this realm."""
+        return self.held + self.contradicted
+
+
+def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
+    """Give the verdict on `clause` in `realm`: the worst of what the evidence says.
+
+    Design section 3: a pass needs an assertion that was reached and held; findings that were not confirmed do
+    not fail; a clause that holds in one case and is inconclusive in another is inconclusive, and untested where
+    that case lacks a setting that the clause needs; a clause that nothing is said of is untested.
+    """
+    counts = [counts_for(clause.id, case) for case in evidence.cases]
+    held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
+    statements = [*_from_findings(evidence, held), *_from_cases(clause, evidence.cases, held)]
+    statements += _from_assertions(clause, evidence, held, contradicted)
+    statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
+    due = bool(evidence.cases) and clause.untested is None and not evidence.left_out
+    unreached = due and not (statements or evidence.dealt)
+    if evidence.dealt:
+        statements = statements or [
+            (Verdict.UNTESTED, f"dealt out: its turn was in {', '.join(sorted(evidence.dealt))}")
+        ]
+    if not statements:
+        statements = [(Verdict.UNTESTED, _why_untested(clause, evidence.cases))]
+    lacking = {case.reason: case.settings for case in evidence.cases}
+    # The worst counts, of equals the one that names a setting, as that can be set.
+    verdict, reason = min(statements, key=lambda each: (each[0].rank, not lacking.get(each[1])))
+    return Cell(
+        clause=clause,
+        realm=realm,
+        verdict=verdict,
+        reason=reason,
+        held=held,
+        contradicted=contradicted,
+        cases=tuple(case.id for case in evidence.cases),
+        findings=tuple(finding.id for finding in evidence.findings),
+        unreached=unreached,
+        settings=lacking.get(reason, ()),
+    )
+
+
+Statement = tuple[Verdict, str | None]
+
+
+def _from_findings(evidence: Evidence, held: int) -> Iterator[Statement]:
+    for finding in evidence.findings:
+        place = f"{finding.operation or 'the service'}: {finding.seen}"
+        accepted = evidence.terms.entry(finding.deviation)
+        if finding.standing is Standing.DEVIATION and accepted is not None:
+            until = f"accepted until {accepted.expires} ({accepted.place})"
+            yield Verdict.DEVIATION, f"{until}: {accepted.reason}; {place}"
+        elif finding.standing is Standing.UNCONFIRMED:
+            reason = f"contradicted once, not again ({finding.rate_in_words}): {place}"
+            yield (Verdict.PASS if held else Verdict.INCONCLUSIVE), reason
+        elif finding.standing is not Standing.OBSERVED:
+            yield Verdict(finding.standing.value), place
+
+
+def _from_cases(clause: Clause, cases: Iterable[Case], held: int) -> Iterator[Statement]:
+    # Only a case that lists the clause counts here: a universal check is judged apart from the case that ran it.
+    for case in cases:
+        if clause.id not in case.clauses or case.quiet:
+            continue
+        if case.outcome in {Verdict.ERROR, Verdict.INCONCLUSIVE}:
+            cause = case.blocked_by.cause if case.blocked_by else None
+            yield case.outcome, case.reason or cause or f"{case.name}: no reason was given"
+        elif case.outcome is Verdict.UNTESTED and not (held and _lacks_for_others(clause, case)):
+            yield Verdict.UNTESTED, case.reason or f"{case.name}: no assertion was reached"
+
+
+def _lacks_for_others(clause: Clause, case: Case) -> bool:
+    """Whether the setting that a case lacks is one that other clauses of it need, and this one does not."""
+    needed = {need.rpartition(".")[2] for need in clause.needs}
+    return bool(case.settings) and needed.isdisjoint(name.rpartition(".")[2] for name in case.settings)
+
+
+def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted: int) -> Iterator[Statement]:
+    if clause.level == "silent":
+        if held or contradicted or evidence.observed:
+            yield Verdict.OBSERVED, None
+        return
+    explained = {case for finding in evidence.findings for case in finding.cases}
+    if any(counts_for(clause.id, case).contradicted for case in evidence.cases if case.id not in explained):
+        yield _contradicted_without_finding(clause.level)
+    if held:
+        yield Verdict.PASS, None
+
+
+def _contradicted_without_finding(level: str) -> Statement:
+    if level == "should":
+        return Verdict.ADVISORY, "an assertion was contradicted"
+    return Verdict.ERROR, "an assertion was contradicted, but the case wrote no finding"
+
+
+def _why_untested(clause: Clause, cases: Sequence[Case]) -> str:
+    if not cases:
+        return clause.untested or "no case took it up in this run"
+    stopped = next((case for case in cases if case.outcome is Verdict.FAIL), None)
+    if stopped is not None:
+        return f"no assertion was reached: '{stopped.name}' stopped at another finding"
+    return f"no assertion was reached by {_names(cases)}"
+
+
+def _names(cases: Sequence[Case]) -> str:
+    first = f"'{cases[0].name}'"
+    return first if len(cases) == 1 else f"{first} and {len(cases) - 1} more"
+
+
+def counts_for(clause: str, case: Case) -> AssertionCount:
+    """Return how often `case` held and contradicted `clause`, all operations together."""
+    counts = [count for count in case.assertions if count.clause == clause]
+    held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
+    return AssertionCount(clause, None, held, contradicted)

@@ -1,0 +1,192 @@
+"""Findings: made of what a check has seen, written down once, and weighed by the terms that a run is held to."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import date
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, structs
+
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.file_formats import Count, Format, Name, Names, OpenFormat
+
+FindingId = Annotated[str, Meta(pattern="^[0-9a-f]{10}$")]
+FindingIds = Annotated[tuple[FindingId, ...], Meta(extra_json_schema={"uniqueItems": True})]
+
+
+class Standing(StrEnum):
+    """What a finding does to the verdict of its clause; members stand worst first."""
+
+    FAIL = "fail"
+    ADVISORY = "advisory"
+    DEVIATION = "deviation"
+    UNCONFIRMED = "unconfirmed"
+    OBSERVED = "observed"
+
+
+class Reproduce(Format, frozen=True):
+    """How a finding is sent again."""
+
+    command: str
+    curl: tuple[str, ...]
+
+
+#: What stands in a finding until it is weighed.
+UNWEIGHED: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "id": "0" * 10,
+        "standing": Standing.UNCONFIRMED,
+        "intermittent": False,
+        "counted": True,
+        "methods": (),
+        "deviation": None,
+    }
+)
+Rate = Annotated[
+    tuple[Count, Count], Meta(description="How many of how many tries showed the contradiction.")
+]
+
+
+class Finding(OpenFormat, frozen=True, kw_only=True):
+    """A contradiction of a clause on an operation in a realm, as journals, memory and every report hold it.
+
+    Of those that several cases saw, the evidence is the best. `check` names the check of the table that saw it; empty
+    for a comparison that a case made by itself. `cases` are node ids. What follows is said of it by the terms of the
+    run: `counted` is false outside what the consumer uses, whose `methods` call the operation; `deviation` is file and
+    line of the entry that accepts it.
+    """
+
+    clause: Name
+    realm: Name
+    operation: str | None
+    role: str | None
+    expected: str
+    seen: str
+    confirmed: bool
+    rate: Rate
+    exchanges: tuple[Name, ...]
+    check: str = ""
+    cases: Annotated[tuple[Name, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
+    reproduce: Reproduce
+    id: FindingId
+    standing: Standing
+    intermittent: bool
+    counted: bool
+    methods: Names
+    deviation: str | None
+
+    def __post_init__(self) -> None:
+        """The id follows from what it is about."""
+        structs.force_setattr(self, "id", finding_id(self.clause, self.realm, self.operation))
+
+    def weighed(self, level: str, terms: Terms, day: date) -> "Finding":
+        """What it does to a run, as the level of its clause says; a deviation that accepts it on `day` is its standing.
+
+        One that is no failure as it is stays what it is.
+        """
+        accepted = terms.accepted(self.clause, self.realm, self.operation, day)
+        standing = _standing(level, self.confirmed)
+        firm = standing in {Standing.FAIL, Standing.ADVISORY}
+        return structs.replace(
+            self,
+            standing=Standing.DEVIATION if accepted and firm else standing,
+            intermittent=self.confirmed and self.rate[0] < self.rate[1],
+            counted=terms.counts(self.clause, self.realm, self.operation),
+            methods=terms.methods_of([self.operation]),
+            deviation=accepted.place if accepted else None,
+        )
+
+    @property
+    def fails(self) -> bool:
+        """Whether the finding fails the run."""
+        return self.standing is Standing.FAIL and self.counted
+
+    @property
+    def line(self) -> str:
+        """Where, what was expected, and what was seen."""
+        return f"{self.clause} ({self.operation}): expected {self.expected}; seen: {self.seen}"
+
+    @property
+    def rate_in_words(self) -> str:
+        """How often the contradiction came back."""
+        times = f"seen in {self.rate[0]} of {self.rate[1]} tries"
+        if not self.confirmed:
+            return f"not confirmed: {times}"
+        return f"intermittent: {times}" if self.intermittent else times
+
+
+def finding_id(clause: str, realm: str, operation: str | None) -> str:
+    """Return the id of a finding: ten hexadecimal digits, the same in every run."""
+    return hashlib.sha256(f"{clause}|{realm}|{operation or ''}".encode()).hexdigest()[:10]
+
+
+def merge_findings(
+    seen: Iterable[Finding],
+    levels: Mapping[str, str],
+    terms: Terms,
+    day: date,
+    doubtful: Iterable[Finding] = (),
+) -> tuple[Finding, ...]:
+    """Put equal contradictions together, the best evidence first, and weigh each by the terms on `day`.
+
+    Those that count come first, the worst standing first. `levels` maps clause ids; a clause that is not there counts
+    as a must, which hides nothing. What is `doubtful` is advice at most, and no more where the same was seen.
+    """
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for finding in seen:
+        groups[finding.id].append(finding)
+    level_of = {key: levels.get(group[0].clause, "must") for key, group in groups.items()}
+    for finding in doubtful:
+        if finding.id not in groups:
+            groups[finding.id] = [finding]
+            level_of[finding.id] = "silent" if levels.get(finding.clause) == "silent" else "should"
+    ranks = list(Standing)
+    return tuple(
+        sorted(
+            (_merged(group).weighed(level_of[key], terms, day) for key, group in groups.items()),
+            key=lambda f: (not f.counted, ranks.index(f.standing), f.clause, f.operation or "", f.realm),
+        )
+    )
+
+
+def _merged(group: list[Finding]) -> Finding:
+    cases = tuple(dict.fromkeys(case for finding in group for case in finding.cases))
+    return structs.replace(max(group, key=_weight), cases=cases)
+
+
+def _weight(seen: Finding) -> tuple[bool, float, bool, int, int]:
+    """Order evidence: confirmed, reproduced more often, with exchanges to show, and the shorter sequence."""
+    reproduced, attempts = seen.rate
+    rate = reproduced / attempts if attempts else 0.0
+    return seen.confirmed, rate, bool(seen.exchanges), -len(seen.exchanges), -len(seen.seen)
+
+
+def _standing(level: str, confirmed: bool) -> Standing:
+    if level == "silent":
+        return Standing.OBSERVED
+    if not confirmed:
+        return Standing.UNCONFIRMED
+    return Standing.FAIL if level == "must" else Standing.ADVISORY
+
+
+class ConsumerScope(StrEnum):
+    """The weight of a contradicted case."""
+
+    COUNTS = "counts"
+    DEVIATION = "deviation"
+    OUTSIDE = "outside"
+
+
+def scope_of(findings: Iterable[Finding]) -> ConsumerScope:
+    """Weigh the findings of one case; a should that is contradicted says nothing beside a must.
+
+    `counts` as soon as one counts and is not accepted, and where there are none.
+    """
+    seen = [each for each in findings if each.standing in {Standing.FAIL, Standing.DEVIATION}]
+    if not seen or any(each.counted and each.standing is Standing.FAIL for each in seen):
+        return ConsumerScope.COUNTS
+    accepted = any(each.standing is Standing.DEVIATION for each in seen)
+    return ConsumerScope.DEVIATION if accepted else ConsumerScope.OUTSIDE

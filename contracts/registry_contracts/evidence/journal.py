@@ -1,0 +1,199 @@
+"""Journals: what one worker did, as append-only JSON lines.
+
+Every report is a function of the journals and `run.json`, so a journal holds facts only and is written once.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any, Final, NamedTuple, Self
+
+from msgspec import UNSET, UnsetType
+
+from registry_contracts.errors import SuiteError, UsageError
+from registry_contracts.evidence.findings import Finding
+from registry_contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, Untested
+from registry_contracts.exchanges.exchange import ExchangeEntry
+from registry_contracts.file_formats import (
+    PACKED,
+    Count,
+    Moment,
+    Name,
+    OpenFormat,
+    convert,
+    parse,
+    plain,
+    read_bytes,
+)
+from registry_contracts.safe_text import encodable, finite
+from registry_contracts.session.recording import FaultEvent
+
+
+class Event(NamedTuple):
+    """A line of a journal: its kind, and what `EVENTS` declares that kind to be."""
+
+    kind: str
+    value: Any
+
+
+class StartEvent(OpenFormat, frozen=True):
+    """The first line of a journal; `run` is the token of its run."""
+
+    worker: Name
+    version: Name
+    at: Moment
+    run: Name | UnsetType = UNSET
+
+
+class EndEvent(OpenFormat, frozen=True):
+    """The last line of a journal that is whole; `events` counts the lines between."""
+
+    at: Moment
+    events: Count
+
+
+#: What each kind of event is; further members may come with any version.
+EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "start": StartEvent,
+        "begin": CaseBegun,
+        "case": Case,
+        "finding": Finding,
+        "observation": Observation,
+        "exchange": ExchangeEntry,
+        "fault": FaultEvent,
+        "residue": Left,
+        "leftover": Left,
+        "untested": Untested,
+        "narrowed": Narrowed,
+        "end": EndEvent,
+    }
+)
+
+# An exchange waits in the buffer for the end of its case; everything rarer goes to the file at once, so that
+# a worker that is killed leaves the name of the case it was in.
+_BUFFERED_KINDS = frozenset({"exchange", "observation"})
+
+
+class Journal:
+    """Writes one worker's journal, a context manager; one that exists is never continued or overwritten."""
+
+    def __init__(self, path: Path, worker: str, run: str = "") -> None:
+        self.worker: Final = worker
+        self._lock = threading.Lock()
+        self._events = 0
+        self._closed = False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1 << 16)
+        except FileExistsError as error:
+            raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
+        start = StartEvent(worker, version("registry-contracts"), utc_now(), run or UNSET)
+        self._file.write(_encode("start", start))
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, kind: str, event: Any) -> None:
+        """Append one event, as `EVENTS` declares its kind; secrets are already out.
+
+        Raises:
+            SuiteError: it is declared otherwise, holds what JSON cannot, or came after the journal was closed.
+        """
+        if not isinstance(event, EVENTS.get(kind, ())):
+            raise SuiteError(f"journal: a {type(event).__name__} is no event of kind '{kind}'")
+        line = _encode(kind, event)
+        with self._lock:
+            if self._closed:
+                raise SuiteError(f"journal: an event of kind '{kind}' came after the journal was closed")
+            self._file.write(line)
+            self._events += 1
+            if kind not in _BUFFERED_KINDS:
+                self._file.flush()
+
+    def close(self) -> None:
+        """Write the closing line and close the file; closing twice is fine."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._file.write(_encode("end", EndEvent(utc_now(), self._events)))
+            self._file.close()
+
+
+def journal_path(run_folder: Path, worker: str) -> Path:
+    """Return where the journal of `worker` stands, or is to stand, in a run folder; a large run's is packed."""
+    path = run_folder / f"journal-{worker}.jsonl"
+    packed = path.with_name(path.name + PACKED)
+    return packed if packed.exists() and not path.exists() else path
+
+
+def journals_in(run_folder: Path) -> list[Path]:
+    """Return every journal in a run folder, packed or not."""
+    pattern = journal_path(run_folder, "*").name
+    return sorted([*run_folder.glob(pattern), *run_folder.glob(pattern + PACKED)])
+
+
+def read_journal(path: Path) -> list[Event]:
+    """Read the events of a journal in the order of writing, a cut last line left out (`is_closed`)."""
+    try:
+        lines = read_bytes(path).split(b"\n")
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} is absent: the run folder is not complete") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    complete, cut = lines[:-1], lines[-1]
+    events = [_decode(path, number, line) for number, line in enumerate(complete, start=1)]
+    if events and events[0].kind != "start":
+        raise UsageError(f"{path} is not a journal of this suite: its first line is not a 'start' event")
+    if not events and cut and not cut.startswith(b'{"kind":"start"'[: len(cut)]):
+        raise UsageError(f"{path} is not a journal of this suite")
+    return events
+
+
+def is_closed(events: list[Event]) -> bool:
+    """Tell whether a journal ends with its closing line and that line counts every event before it."""
+    return bool(events) and events[-1].kind == "end" and events[-1].value.events == len(events) - 2
+
+
+def utc_now() -> str:
+    """Return the present moment as ISO 8601 in UTC, microseconds included."""
+    return datetime.now(UTC).isoformat()
+
+
+def _encode(kind: str, event: Any) -> str:
+    # ASCII keeps lone surrogates and line separators of hostile bodies inside one line of valid text.
+    try:
+        data = {"kind": kind, **plain(event)}
+    except TypeError as error:
+        raise SuiteError(f"journal: an event of kind '{kind}' is not JSON-able: {error}") from error
+    try:
+        return _ENCODER.encode(data) + "\n"
+    except ValueError:
+        return _ENCODER.encode(finite(data)) + "\n"
+
+
+def _decode(path: Path, number: int, line: bytes) -> Event:
+    place = f"{path}, line {number}"
+    event = parse(line, place)
+    if b"\\ud" in line:
+        # No file in UTF-8 can hold a lone surrogate: from here on it is written as its escape.
+        event = encodable(event)
+    if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
+        raise UsageError(f"{place}: not an event (an object with a 'kind')")
+    if event["kind"] not in EVENTS:
+        raise UsageError(f"{place}: the kind of event '{event['kind']}' is not known to this version")
+    return Event(event["kind"], convert(event, EVENTS[event["kind"]], place))
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,318 @@
+"""The record of a run: what its journals and `run.json` say, as plain data, and the words of a verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from enum import IntEnum, StrEnum
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
+
+from registry_contracts.evidence.findings import Finding
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.file_formats import (
+    Address,
+    Count,
+    FileName,
+    Moment,
+    Name,
+    OpenFormat,
+    Seconds,
+    Seed,
+    check_moment,
+    one_of,
+)
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.session.recording import FaultEvent
+from registry_contracts.settings.target import target_in_words
+
+
+class Verdict(StrEnum):
+    """What is said of one clause in one realm; members stand worst first."""
+
+    FAIL = "fail"
+    ERROR = "error"
+    INCONCLUSIVE = "inconclusive"
+    ADVISORY = "advisory"
+    DEVIATION = "deviation"
+    UNTESTED = "untested"
+    OBSERVED = "observed"
+    PASS = "pass"  # noqa: S105
+
+    @property
+    def rank(self) -> int:
+        """Place in the worst-first order, 0 for the worst."""
+        return _RANKS[self]
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the command and of bare pytest."""
+
+    PASS = 0
+    FAIL = 1
+    INTERRUPTED = 2
+    ERROR = 3
+    USAGE = 4
+    NOTHING_TESTED = 5
+    INCONCLUSIVE = 6
+
+    @property
+    def word(self) -> str:
+        """The verdict's name as people read it: `pass`, `nothing tested`, …."""
+        return self.name.lower().replace("_", " ")
+
+
+PRECEDENCE = (
+    ExitCode.INTERRUPTED,
+    ExitCode.FAIL,
+    ExitCode.ERROR,
+    ExitCode.INCONCLUSIVE,
+    ExitCode.NOTHING_TESTED,
+    ExitCode.PASS,
+)
+"""When several hold, the first of these counts."""
+
+
+def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
+    """Return the exit code that counts when several hold, by `PRECEDENCE`; a run that was refused has seen nothing."""
+    return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)
+
+
+_RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
+
+
+_DIGEST_LENGTH: Final = 16
+
+
+def digest(value: Any) -> str:
+    """Return sixteen hexadecimal digits that tell JSON-able data from any other."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+
+
+class Environment(OpenFormat, frozen=True):
+    """What a run did to its target and met there.
+
+    `breaker` says why the run was stopped early. `limits`: what the run was allowed to do; null is no limit.
+    `permanent_records`: contacts and submissions that it created, or may have, by realm. `seconds`: phase to seconds,
+    start and collection of the slowest process. `peak_memory_mb`: of one process, in MiB.
+    """
+
+    requests: Count = 0
+    retries: Count = 0
+    faults: Mapping[str, Count] = {}
+    breaker: str | None = None
+    limits: Mapping[str, Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None] = {}
+    permanent_records: Mapping[str, Count] = {}
+    seconds: Mapping[str, Seconds] = {}
+    peak_memory_mb: Seconds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the controller knows of the run as a whole (`run.json`).
+
+    `finished` is None while a run goes on, and for one that was killed. `without_journal` names workers that died
+    before they could begin one. `clauses` are those selected for the run; `settings` those of the target, by realm.
+    `planned` is the number of cases there are to be. `refused` says why settings or options could not be used, so that
+    nothing was sent. `token` begins the identifiers of the run's records; it is not secret.
+    """
+
+    target: FileName
+    target_kind: str
+    base_url: Address
+    profile: Annotated[str, one_of(*Profile)]
+    seed: Seed
+    realms: tuple[Name, ...]
+    clauses: tuple[Name, ...]
+    started: Moment
+    finished: Moment | None
+    workers: Count
+    command: str
+    versions: Mapping[str, str]
+    environment: Environment
+    interrupted: bool
+    expected_workers: tuple[FileName, ...]
+    without_journal: tuple[FileName, ...] = ()
+    strict: bool = False
+    waived: Mapping[str, Name] = field(default_factory=dict)
+    terms: Terms = field(default_factory=Terms)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    planned: Count | None = None
+    died: tuple[str, ...] = ()
+    refused: Name | None = None
+    token: Name = ""
+
+    def __post_init__(self) -> None:
+        """Refuse moments that no calendar has."""
+        for moment in filter(None, (self.started, self.finished)):
+            check_moment(moment)
+
+    @property
+    def target_in_words(self) -> str:
+        """What was judged: the embedded sandbox, or the target's name and address."""
+        return target_in_words(self.target, self.base_url)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the run took, or None when it did not finish."""
+        if self.finished is None:
+            return None
+        return (datetime.fromisoformat(self.finished) - datetime.fromisoformat(self.started)).total_seconds()
+
+    @property
+    def day(self) -> date:
+        """The day (UTC) the run was started on, which deviations are held against."""
+        moment = datetime.fromisoformat(self.started)
+        return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+
+    @property
+    def breaker(self) -> str | None:
+        """Why the run was stopped early by the circuit breaker, or None."""
+        return self.environment.breaker or None
+
+
+class AssertionCount(OpenFormat, frozen=True):
+    """How often one case held or contradicted one clause on one operation."""
+
+    clause: Name
+    operation: str | None
+    held: Count
+    contradicted: Count
+
+
+class Block(OpenFormat, frozen=True):
+    """What stood in the way of a case: an operation in a realm, the cause in words, and the clause it relies on."""
+
+    operation: str | None
+    realm: str | None
+    cause: str
+    clause: str = ""
+
+
+class CaseBegun(OpenFormat, frozen=True, rename={"id": "case"}, kw_only=True):
+    """A case that begins."""
+
+    id: Name
+    name: str
+    realm: Name
+    clauses: tuple[Name, ...]
+    operations: tuple[Name, ...]
+
+
+#: Why a case that sent something is untested, where it ended without saying anything of its clauses.
+QUIET: Final = "the case ended without an assertion or an observation"
+
+
+class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
+    """One case that ended, or that a worker died in (`outcome` error, no attempts).
+
+    `deals`: what it tries is dealt out among the realms of the run, so that a clause may have its turn elsewhere.
+    `settings`: those for want of which it could not be tried.
+    """
+
+    doc: str
+    profile: str | None
+    outcome: Verdict
+    reason: str | None
+    blocked_by: Block | None
+    attempts: Count
+    started: Moment | None
+    seconds: Seconds
+    requests: Count
+    assertions: tuple[AssertionCount, ...]
+    deals: bool = False
+    settings: tuple[Name, ...] = ()
+    worker: str = ""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it ended without saying anything of its clauses, be it that the service gave no occasion to."""
+        return self.reason == QUIET
+
+    @property
+    def anywhere(self) -> str:
+        """Its id, the same in every realm."""
+        return self.id.replace(self.realm, "*")
+
+
+class Observation(OpenFormat, frozen=True):
+    """What was seen at a point where the document is silent; `seen` is any JSON value."""
+
+    clause: Name
+    realm: Name
+    operation: str | None
+    case: Name
+    seen: Any
+
+
+class Left(OpenFormat, frozen=True):
+    """A thing the run created and did not remove: residue (cannot be) or leftover (was not)."""
+
+    realm: Name
+    operation: str | None
+    identifier: str
+    what: Name
+
+
+def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
+    """Each record once that a run left: several workers may have written to one; one without identifier is its own."""
+    records: dict[tuple[str, str, str | int], Left] = {}
+    for number, left in enumerate(lefts):
+        records.setdefault((left.realm, left.what.partition(" (")[0], left.identifier or number), left)
+    return tuple(records.values())
+
+
+class Untested(OpenFormat, frozen=True):
+    """A clause that no case could take up in a realm, and why."""
+
+    clause: Name
+    realm: Name
+    reason: Name
+
+
+class Narrowed(OpenFormat, frozen=True):
+    """Not every case on some clauses was taken up.
+
+    `cells` holds pairs of clause and realm, None for all of them. `series` says that runs limited in the same way
+    compare with each other: by clauses or a consumer, which the history tells apart.
+    """
+
+    reason: Name
+    cells: frozenset[tuple[str, str]] | None
+    series: bool = False
+
+    def touches(self, clause: str, realm: str) -> bool:
+        """Tell whether cases on a clause may have been left out in a realm."""
+        return self.cells is None or (clause, realm) in self.cells
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """Everything a report is made from. `problems` says why the record is not whole; empty when it is.
+
+    `crashes` says of each worker that died without harm to the record what became of its case.
+    """
+
+    run: RunFacts
+    cases: tuple[Case, ...]
+    findings: tuple[Finding, ...]
+    observations: tuple[Observation, ...]
+    exchanges: Mapping[str, Exchange]
+    faults: tuple[FaultEvent, ...]
+    residue: tuple[Left, ...]
+    leftovers: tuple[Left, ...]
+    untested: tuple[Untested, ...]
+    problems: tuple[str, ...]
+    narrowed: tuple[Narrowed, ...] = ()
+    crashes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every worker closed its journal and the run has its closing record."""
+        return not self.problems

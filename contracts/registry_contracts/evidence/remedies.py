@@ -1,0 +1,140 @@
+"""What a run could not judge, by what would remedy it, with the next step."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from registry_contracts.evidence.cells import Cell
+from registry_contracts.evidence.findings import Finding
+from registry_contracts.evidence.record import Case, RunRecord, Verdict
+from registry_contracts.exchanges.foreign_answers import perhaps_of_the_way
+from registry_contracts.safe_text import many
+
+_OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
+_OF_A_SETTING = re.compile(r"\bsetting ")
+_REASONS_AT_MOST = 3
+#: Verdicts that say nothing of a clause.
+NOT_GIVEN = frozenset({Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR})
+
+
+class Remedy(StrEnum):
+    """What it takes to judge what was not judged."""
+
+    FINDING = "a finding that stands before it"
+    SETTING = "a setting"
+    ACCOUNT = "an account"
+    SERVICE = "an answer to go on from"
+    SUITE = "a case of ours"
+
+
+NEXT_STEPS = MappingProxyType(
+    {
+        Remedy.FINDING: "settle the findings first, and run again",
+        Remedy.SETTING: "give the settings that the reasons name; `registry-contracts doctor` says what each adds",
+        Remedy.ACCOUNT: "give the role an account with its rights, and run `registry-contracts doctor --write`",
+        Remedy.SERVICE: "see what the service answered, if it did, and run again when that is mended",
+        Remedy.SUITE: "report it to the suite with the run's folder",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """Verdicts that were not given for want of one remedy; `reasons` are the most frequent."""
+
+    remedy: Remedy
+    verdicts: int
+    reasons: tuple[str, ...]
+
+    @property
+    def next_step(self) -> str:
+        """What to do."""
+        return NEXT_STEPS[self.remedy]
+
+    @property
+    def line(self) -> str:
+        """All of it in a line."""
+        count = f"{many(self.verdicts, 'verdict')} for want of {self.remedy}"
+        return f"{count}: {self.next_step}; first of all: {self.reasons[0]}"
+
+
+def remedies_of(
+    record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding], blocked: Collection[str]
+) -> list[tuple[Cell, Remedy | None]]:
+    """Return each verdict on a clause in a realm with its remedy; None where it was given, or lies outside the run.
+
+    `blocked`: ids of the cases that a finding stood in the way of.
+    """
+    cases = {case.id: case for case in record.cases}
+    consumer = record.run.terms.consumer
+
+    def remedy(cell: Cell) -> Remedy | None:
+        if cell.verdict not in NOT_GIVEN or (consumer and not consumer.covers(cell.clause, cell.realm)):
+            return None
+        account = any(name.startswith("accounts.") for name in cell.settings)
+        if account or (not cell.settings and _OF_AN_ACCOUNT.search(cell.reason or "")):
+            return Remedy.ACCOUNT
+        if cell.settings or cell.verdict is Verdict.ERROR:
+            return Remedy.SETTING if cell.settings else Remedy.SUITE
+        mine = [cases[name] for name in cell.cases if name in cases]
+        if cell.verdict is not Verdict.INCONCLUSIVE:
+            return _not_reached(record, cell, mine)
+        stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE]
+        refused = any(case.blocked_by is not None for case in stuck)
+        failing = refused and any(finding.realm == cell.realm for finding in findings if finding.fails)
+        if failing or any(case.id in blocked for case in stuck):
+            return Remedy.FINDING
+        return _of_surroundings(record, stuck, refused=refused)
+
+    return [(cell, remedy(cell)) for cell in cells]
+
+
+def _of_surroundings(record: RunRecord, stuck: Sequence[Case], *, refused: bool) -> Remedy:
+    if record.run.breaker:
+        return of_the_end(record.run.breaker)
+    names = {case.id for case in stuck}
+    sent = (each for each in record.exchanges.values() if each.case in names)
+    faulty = any(each.fault or perhaps_of_the_way(each) for each in sent)
+    return Remedy.SERVICE if faulty or refused else Remedy.SUITE
+
+
+def not_judged(remedies: Iterable[tuple[Cell, Remedy | None]]) -> tuple[NotJudged, ...]:
+    """Return the verdicts that were not given, by remedy; what lies outside the run is none of them."""
+    reasons: dict[Remedy, Counter[str]] = defaultdict(Counter)
+    for cell, remedy in remedies:
+        if remedy is not None:
+            reasons[remedy][cell.reason or "no reason was given"] += 1
+    return tuple(
+        NotJudged(
+            remedy,
+            reasons[remedy].total(),
+            tuple(text for text, _ in reasons[remedy].most_common(_REASONS_AT_MOST)),
+        )
+        for remedy in Remedy
+        if remedy in reasons
+    )
+
+
+def _not_reached(record: RunRecord, cell: Cell, cases: list[Case]) -> Remedy | None:
+    """Why no assertion on a clause was reached, where that was not meant so."""
+    if cell.unreached:
+        if any(case.outcome is Verdict.FAIL for case in cases):
+            return Remedy.FINDING
+        if cell.clause.level != "must":
+            return None  # nobody counts on it
+        # What was dealt to another realm may have been stopped there.
+        dealt = {case.anywhere for case in cases if case.deals}
+        reasons = [other.reason or "" for other in record.cases if other.anywhere in dealt]
+        return Remedy.ACCOUNT if any(map(_OF_AN_ACCOUNT.search, reasons)) else Remedy.SUITE
+    early = record.run.breaker and cell.clause.untested is None
+    return of_the_end(record.run.breaker or "") if early else None
+
+
+def of_the_end(breaker: str) -> Remedy:
+    """What would have kept a run from being stopped early, by the reason why it was."""
+    if _OF_AN_ACCOUNT.search(breaker):
+        return Remedy.ACCOUNT
+    return Remedy.SETTING if _OF_A_SETTING.search(breaker) else Remedy.SERVICE

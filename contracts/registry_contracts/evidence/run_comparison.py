@@ -1,0 +1,160 @@
+"""What a run is compared with: the accepted baseline and earlier runs; and its own entry in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.cells import Cell
+from registry_contracts.evidence.observations import facts_of
+from registry_contracts.evidence.record import Case, ExitCode, RunFacts, RunRecord, Verdict, digest
+from registry_contracts.evidence.run_folder import read_run_facts
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.history import baseline as baselines
+from registry_contracts.history import runs
+from registry_contracts.history.baseline import load_drift_settings
+from registry_contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare, not_accepted_yet
+from registry_contracts.history.runs import Entry, Seen, line_of, past_of, write_past
+from registry_contracts.interface.catalogue import load_catalogue
+
+
+def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
+    """Compare what a run observed with the baseline it was started with, as its folder says.
+
+    Changes that do not touch the run's consumer are there, but do not block.
+    """
+    note = load_drift_settings(run_folder)
+    if note is None or note[0].mode is Mode.OFF:
+        return NO_DRIFT
+    settings, baseline = note
+    seen, target = facts_of(record.observations), record.run.target
+    report = DriftReport(settings.mode, target, settings.baseline, known=settings.known, observed=bool(seen))
+    if baseline is None:
+        return report
+    changes = compare(baseline.facts, seen)
+    counts = record.run.terms.counts
+    return replace(
+        report,
+        changes=changes,
+        unaccepted=sum(map(len, not_accepted_yet(baseline.facts, seen).values())),
+        outside=frozenset(
+            change
+            for change in changes
+            if not any(counts(change.clause, realm, change.operation) for realm in change.realms)
+        ),
+    )
+
+
+FILE_NAME = "history-entry.json"
+_CLAUSES_NAMED: Final = 3
+_BREAKING: Final = ("--fault", "--weather")
+_SAYS_NOTHING: Final = frozenset({ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.NOTHING_TESTED})
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `history-entry.json` and return its path."""
+    path = folder / FILE_NAME
+    path.write_text(line_of(history_entry(record, verdict, folder.resolve().name)) + "\n", "utf-8")
+    return path
+
+
+def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
+    """Return a run, by its folder's name, as the history holds it; nothing is said of clauses that went untested."""
+    run = record.run
+    by_id = {case.id: case for case in record.cases}
+    cells: dict[str, dict[str, Seen]] = {}
+    for cell in verdict.cells:
+        if cell.verdict is not Verdict.UNTESTED:
+            cells.setdefault(cell.clause.id, {})[cell.realm] = _seen(cell, by_id)
+    return Entry(
+        run=name,
+        target=run.target,
+        profile=run.profile,
+        seed=run.seed,
+        started=run.started,
+        verdict=verdict.word,
+        exit_code=int(verdict.exit_code),
+        requests=run.environment.requests,
+        seconds=round(run.seconds or 0.0, 1),
+        counts={str(verdict_): number for verdict_ in Verdict if (number := verdict.count(verdict_))},
+        cells=cells,
+        series=series_of(run),
+        comparable=is_comparable(record, verdict),
+    )
+
+
+def series_of(run: RunFacts) -> str:
+    """Name the runs on a target that compare with one: profile, realms, and what else the run was limited to."""
+    parts = [f"{run.profile} in {', '.join(run.realms)}"]
+    everything = {clause.id for clause in load_catalogue()}
+    if set(run.clauses) != everything:
+        few = len(run.clauses) <= _CLAUSES_NAMED
+        named = (
+            ", ".join(run.clauses) if few else f"{len(run.clauses)} clauses, {digest(sorted(run.clauses))}"
+        )
+        parts.append(named)
+    parts += [f"for {run.terms.consumer.file}"] if run.terms.consumer else []
+    return "; ".join(parts)
+
+
+def is_comparable(record: RunRecord, verdict: RunVerdict) -> bool:
+    """Tell whether a run says how its target fares: to its end, with all cases, and without faults on purpose."""
+    on_purpose = any(option in record.run.command for option in _BREAKING)
+    ended_early = record.run.interrupted or verdict.exit_code in _SAYS_NOTHING
+    return not (on_purpose or ended_early or any(not each.series for each in record.narrowed))
+
+
+def _seen(cell: Cell, cases: Mapping[str, Case]) -> Seen:
+    own = [cases[name] for name in cell.cases if cell.clause.id in cases[name].clauses]
+    return Seen(
+        str(cell.verdict), sum(case.requests for case in own), round(sum(case.seconds for case in own), 2)
+    )
+
+
+#: Switches the history off.
+OFF: Final = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The baseline and the history of one run; `history` is None when it is switched off."""
+
+    target: str
+    mode: Mode
+    baseline: Path
+    history: Path | None
+
+    @classmethod
+    def of_options(
+        cls, target: str, reports: Path, drift: str | None, baseline: str | None, history: str | None
+    ) -> Comparison:
+        """Read the options `--drift`, `--baseline` and `--history`; None for one that was not given."""
+        if drift is not None and drift not in list(Mode):
+            raise UsageError(f"--drift takes {', '.join(Mode)}, not '{drift}'")
+        mode = Mode(drift or Mode.WARN)
+        path = Path(baseline) if baseline else baselines.path_of(target)
+        if mode is not Mode.OFF and baselines.read(path) is None and baseline:
+            raise UsageError(f"there is no baseline {path}; `registry-contracts drift accept` writes one")
+        default = Path(history) if history else reports / runs.FILE_NAME
+        return cls(target, mode, path, None if history == OFF else default)
+
+    def note_in(self, folder: Path) -> list[str]:
+        """Write into a run folder what its reports compare with; return a line for each damaged one of the history."""
+        baselines.save_drift_settings(folder, self.mode, self.baseline)
+        if self.history is None:
+            return []
+        history = runs.read(self.history)
+        write_past(folder, past_of(history, self.target, series_of(read_run_facts(folder))))
+        return [f"{line}; passed over" for line in history.damaged]
+
+    def add_to_history(self, folder: Path) -> None:
+        """Add a judged run to the history, if it says how its target fares."""
+        path = folder / FILE_NAME
+        if self.history is None or not path.exists():
+            return
+        entry = runs.read_line(path.read_text("utf-8"))
+        if entry.comparable:
+            runs.append(self.history, entry)

@@ -1,0 +1,285 @@
+"""Run folders: made, and read into a record without gaps and doubles.
+
+What cannot be used is a `UsageError` of one line that names the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import structs
+
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.journal import Event, is_closed, journal_path, journals_in, read_journal
+from registry_contracts.evidence.record import (
+    Case,
+    RunFacts,
+    RunRecord,
+    Verdict,
+    distinct_records,
+)
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.file_formats import convert, own_folder, parse, read_bytes, read_file
+from registry_contracts.safe_text import encodable, many
+from registry_contracts.session.ledger import RUN_FILE
+
+#: So many that begin in one second and are called the same are none of a person's making.
+_MOST: Final = 99
+_NO_NAME: Final = re.compile(r"[^\w.-]+")
+
+
+def new_folder(
+    reports: Path, kind: str, purpose: str = "write a report to", at: datetime | None = None
+) -> Path:
+    """Make a folder in `reports`, named by the moment and its kind; one that is taken already gets a number behind.
+
+    `purpose` says in a message what could not be done to `reports`.
+    """
+    # The name of a target may come from another's file: it stays within the folder.
+    base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{_NO_NAME.sub('-', kind)}"
+    names = (base, *(f"{base}-{number}" for number in range(2, _MOST + 1)))
+    try:
+        reports.mkdir(parents=True, exist_ok=True)
+        folder = next(filter(_made, (reports / name for name in names)), None)
+    except OSError as error:
+        raise UsageError(
+            f"cannot {purpose} '{reports}': {error.strerror}; choose another with --reports"
+        ) from None
+    if folder is None:
+        raise UsageError(f"cannot {purpose} '{reports}': too many were begun in this second; try again")
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"cannot {purpose} '{reports}'; choose another with --reports")
+    return folder
+
+
+def _made(folder: Path) -> bool:
+    with suppress(FileExistsError):
+        folder.mkdir()
+        return True
+    return False
+
+
+#: Name of what leads to the last run, beside the run folders.
+LATEST: Final = "latest"
+
+
+def set_folder_aside(reports: Path) -> Path | None:
+    """Rename a folder called `latest`, and return its new place; None where there is none.
+
+    Tools that follow links make one. Its content is somebody's, and would be taken for the newest run.
+    """
+    latest = reports / LATEST
+    if latest.is_symlink() or not latest.is_dir():
+        return None
+    names = (reports / f"{LATEST}-{number}" for number in count(2))
+    return latest.rename(next(path for path in names if not path.exists()))
+
+
+def point_latest(run_folder: Path) -> Path:
+    """Make `latest`, beside the run folder, lead to it: a link, or a text file where the file system has none.
+
+    Raises:
+        OSError: neither can be made; then there is no `latest`, rather than one that leads to an older run.
+    """
+    name = run_folder.resolve().name
+    latest = run_folder.resolve().parent / LATEST
+    fresh = latest.with_name(f".{LATEST}-{os.getpid()}")
+    try:
+        set_folder_aside(latest.parent)
+        fresh.unlink(missing_ok=True)
+        try:
+            fresh.symlink_to(name, target_is_directory=True)
+        except OSError:
+            fresh.write_text(name + "\n", "utf-8")
+        return fresh.replace(latest)
+    except OSError:
+        forget_latest(latest.parent)
+        raise
+
+
+def forget_latest(reports: Path) -> None:
+    """Let `latest` lead nowhere: there is no newest run, and an older one must not be taken for it."""
+    with suppress(OSError):
+        set_folder_aside(reports)
+        (reports / LATEST).unlink(missing_ok=True)
+
+
+#: How the folders of runs begin: by the moment.
+BEGUN: Final = re.compile(r"\d{8}-\d{6}-.")
+
+
+def prune(reports: Path, keep: int) -> list[Path]:
+    """Remove all but the latest run folders, 0 keeps all, and return what was removed.
+
+    A run that goes on, was killed, or left drafts behind stays: `sweep` needs its ledger.
+    """
+    folders = sorted(path for path in reports.glob("*/") if BEGUN.match(path.name) and not path.is_symlink())
+    removed = []
+    for folder in folders[:-keep] if keep else []:
+        if _is_done_with(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+    return removed
+
+
+def _is_done_with(folder: Path) -> bool:
+    try:
+        facts = read_file(folder / RUN_FILE, dict[str, Any])
+    except (FileNotFoundError, UsageError):
+        return False
+    return bool(facts.get("finished")) and facts.get("left") == 0
+
+
+def harmless_crashes(
+    run: RunFacts, journals: Mapping[str, list[Event]], cases: Iterable[Case]
+) -> Iterator[tuple[str, str]]:
+    """Yield the workers that died and left nothing open, each with a line that says so.
+
+    Each case that a worker has ended is in its journal before it goes on. So nothing is lost when every case that is to
+    be there is there, and none of them broke off with the worker.
+    """
+    ended = list(cases)
+    broken_off = {case.worker for case in ended if case.outcome is Verdict.ERROR and not case.attempts}
+    whole = run.finished is not None and run.planned == len(ended)
+    for worker in run.died:
+        events = journals.get(worker, [])
+        if whole and worker not in broken_off and not is_closed(events):
+            yield worker, f"worker {worker} died; what it was at was done by others"
+
+
+def broken_off_cases(
+    run: RunFacts, worker: str, events: list[Event], ended: Container[str]
+) -> Iterator[Case]:
+    """Yield the cases that a worker has begun and no worker has ended."""
+    for begun in _of_kind(events, "begin"):
+        if begun.id in ended:
+            continue
+        if run.interrupted and is_closed(events):
+            outcome, reason = Verdict.INCONCLUSIVE, "the run was interrupted during this case"
+        else:
+            outcome, reason = Verdict.ERROR, f"worker {worker} ended in the middle of this case"
+        yield Case(
+            **structs.asdict(begun),
+            doc="",
+            profile=None,
+            outcome=outcome,
+            reason=reason,
+            blocked_by=None,
+            attempts=0,
+            started=None,
+            seconds=0.0,
+            requests=0,
+            assertions=(),
+            worker=worker,
+        )
+
+
+def _of_kind(events: Iterable[Event], kind: str) -> tuple[Any, ...]:
+    return tuple(event.value for event in events if event.kind == kind)
+
+
+def collect(run_folder: Path) -> RunRecord:
+    """Put the record of a run together.
+
+    What is not whole (a journal without its end, no closing record) stands in `problems`, and a case that a worker died
+    in is there with outcome `error`.
+    """
+    run = read_run_facts(run_folder)
+    journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}
+    _refuse_foreign(run_folder, run, journals)
+    cases = tuple(_cases(run, journals))
+    crashes = tuple(harmless_crashes(run, journals, cases))
+    events = [event for journal in journals.values() for event in journal]
+    exchanges = sorted((each.exchange() for each in _of_kind(events, "exchange")), key=_sent)
+    return RunRecord(
+        run=run,
+        cases=cases,
+        findings=_of_kind(events, "finding"),
+        observations=_of_kind(events, "observation"),
+        exchanges={exchange.id: exchange for exchange in exchanges},
+        faults=_of_kind(events, "fault"),
+        residue=distinct_records(_of_kind(events, "residue")),
+        leftovers=distinct_records(_of_kind(events, "leftover")),
+        untested=_of_kind(events, "untested"),
+        problems=tuple(_problems(run, journals, {worker for worker, _ in crashes}, len(cases))),
+        narrowed=_of_kind(events, "narrowed"),
+        crashes=tuple(line for _, line in crashes),
+    )
+
+
+def _sent(exchange: Exchange) -> datetime:
+    return exchange.started or datetime.min.replace(tzinfo=UTC)
+
+
+def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
+    """A worker's journal; empty where the worker died before there was one, which the run knows of its workers."""
+    path = journal_path(run_folder, worker)
+    excused = run.finished is None or worker in run.without_journal
+    return [] if excused and not path.exists() else read_journal(path)
+
+
+def read_run_facts(run_folder: Path) -> RunFacts:
+    """Read `run.json`."""
+    path = own_folder(run_folder) / RUN_FILE
+    try:
+        text = read_bytes(path)
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    return convert(encodable(parse(text, str(path))), RunFacts, str(path))
+
+
+def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Event]]) -> None:
+    expected = {journal_path(run_folder, worker) for worker in run.expected_workers}
+    for path in journals_in(run_folder):
+        if path not in expected:
+            raise UsageError(f"{path} does not belong to this run: run.json names no such worker")
+    for worker, (start, *_) in ((worker, events) for worker, events in journals.items() if events):
+        path = journal_path(run_folder, worker)
+        if start.value.worker != worker:
+            raise UsageError(f"{path} is the journal of worker {start.value.worker}, not {worker}")
+        if start.value.version != run.versions.get("suite"):
+            raise UsageError(
+                f"{path} was written by version {start.value.version} of the suite, the run by another"
+            )
+        # Earlier versions gave runs and journals no token.
+        if run.token and (start.value.run or run.token) != run.token:
+            raise UsageError(f"{path} does not belong to this run: it names another")
+
+
+def _problems(
+    run: RunFacts, journals: dict[str, list[Event]], harmless: Container[str], cases: int
+) -> Iterator[str]:
+    if run.finished is None:
+        yield "the run has no closing record: it was killed, or it is still going on"
+    elif run.planned is not None and cases < run.planned and not (run.interrupted or run.breaker):
+        yield f"{many(run.planned - cases, 'case')} of {run.planned} never began"
+    for worker, events in journals.items():
+        if worker in harmless:
+            continue
+        if not events:
+            yield f"worker {worker} died before it began a case; what the others saw stands below"
+        elif not is_closed(events):
+            ended = any(event.kind == "end" for event in events)
+            cause = (
+                "its closing line counts other events than it holds" if ended else "it has no closing line"
+            )
+            yield f"the journal of worker {worker} is not whole: {cause}"
+
+
+def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
+    ended = {case.id for events in journals.values() for case in _of_kind(events, "case")}
+    for worker, events in journals.items():
+        yield from (structs.replace(case, worker=worker) for case in _of_kind(events, "case"))
+        for case in broken_off_cases(run, worker, events, ended):
+            ended.add(case.id)
+            yield case

@@ -1,0 +1,393 @@
+"""Judges a record: a verdict per clause and realm (see `findings`), then the run's verdict and reason (design 3)."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from registry_contracts.evidence.accepted import (
+    DeviationOutcome,
+    WaiverOutcome,
+    counting,
+    follow_deviations,
+    follow_waivers,
+    unjudged,
+    unjudged_lines,
+)
+from registry_contracts.evidence.causes import Cause, attribute, causes_of
+from registry_contracts.evidence.cells import Cell, Evidence, judge_cell
+from registry_contracts.evidence.findings import Finding, Standing, merge_findings
+from registry_contracts.evidence.record import (
+    Case,
+    Environment,
+    ExitCode,
+    RunRecord,
+    Verdict,
+    deciding_exit_code,
+)
+from registry_contracts.evidence.remedies import NotJudged, not_judged, remedies_of
+from registry_contracts.evidence.repairs import Repair, repairs, unexplained
+from registry_contracts.history.drift import NO_DRIFT, DriftReport
+from registry_contracts.interface.catalogue import Clause
+from registry_contracts.interface.operations import ANY_REALM, in_realms
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.safe_text import many
+
+#: Verdicts that say that a clause was judged.
+_JUDGED_CELLS = (Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.OBSERVED, Verdict.PASS)
+_KINDS_AT_MOST = 6
+
+
+def faults_in_words(environment: Environment) -> str:
+    """Return the kinds of faults and how often each was met; empty when there were none."""
+    faults, retries = environment.faults, environment.retries
+    if not faults:
+        return ""
+    ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
+    kinds = [f"{count} {kind}" if len(faults) > 1 else kind for kind, count in ordered[:_KINDS_AT_MOST]]
+    kinds += [f"{len(ordered) - _KINDS_AT_MOST} kinds more"] if len(ordered) > _KINDS_AT_MOST else []
+    shown = f" ({', '.join(kinds)})" if kinds else ""
+    again = f", retried {many(retries, 'time')}" if retries else ""
+    return f"{many(sum(faults.values()), 'fault')}{shown}{again}"
+
+
+def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
+    """Return the faults of the environment and what was judged in spite of them; empty when there were none."""
+    faults = faults_in_words(environment)
+    if not faults:
+        return ""
+    counts = Counter(cell.verdict for cell in cells)
+    judged = [f"{counts[verdict]} {verdict}" for verdict in _JUDGED_CELLS if counts[verdict]]
+    return f"{faults}; judged all the same: {', '.join(judged) or 'nothing'}"
+
+
+_SHOWN = 3
+
+
+def interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
+    """Why a run counts as interrupted."""
+    cases = many(len(record.cases), "case")
+    return f"stopped by hand after {cases}; {many(len(causes), 'finding')} until then"
+
+
+def failed(
+    record: RunRecord, causes: Sequence[Cause[Finding]], deviations: Sequence[DeviationOutcome]
+) -> str:
+    """Why a run failed: findings that count, by cause, with the consumer's methods, and deviations to be changed."""
+    parts = []
+    findings = [finding for cause in causes for finding in cause.all_findings]
+    failing = [finding for finding in findings if finding.fails]
+    if failing:
+        leads = [cause.lead for cause in causes if cause.fails]
+        realms = in_realms(sorted({finding.realm for finding in failing}))
+        places = dict.fromkeys(
+            f"{finding.clause} ({finding.operation or 'the service'})" for finding in leads
+        )
+        parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(list(places))}")
+    parts += [outcome.sentence for outcome in deviations if outcome.fails][:_SHOWN]
+    more = sum(outcome.fails for outcome in deviations) - _SHOWN
+    parts += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
+    methods = record.run.terms.methods_of(finding.operation for finding in failing)
+    parts += [f"affects {listed(methods)}"] if methods else []
+    return "; ".join([*parts, *_outside(record, findings)])
+
+
+def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
+    if problems:
+        yield f"the evidence is not whole: {listed(list(problems), '; ')}"
+    if cases:
+        first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
+        yield f"the suite broke in {many(len(cases), 'case')}: {first}"
+    if cells and not (problems or cases):
+        yield f"the suite contradicts itself on {cells[0].clause.id} {in_realms([cells[0].realm])}: {cells[0].reason}"
+
+
+def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
+    """Why a run could not be judged."""
+    if record.run.breaker:
+        return f"the run was stopped early, {record.run.breaker}"
+    stuck = [cell for cell in blocking if cell.verdict is Verdict.INCONCLUSIVE]
+    if not stuck and all(cell.settings for cell in blocking):
+        clauses = dict.fromkeys(cell.clause.id for cell in blocking)
+        settings = dict.fromkeys(name for cell in blocking for name in cell.settings)
+        named = f" ({listed(list(clauses))})" if record.run.terms.consumer else ""
+        untested = f"{many(len(clauses), 'must clause')}{named} untested"
+        return f"strict: {untested}, missing settings: {listed(list(settings))}"
+    shown = stuck or [cell for cell in blocking if not cell.settings]
+    places = dict.fromkeys(f"{cell.clause.id} {in_realms([cell.realm])}" for cell in shown)
+    count = many(len(blocking), "verdict")
+    return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
+
+
+def nothing(record: RunRecord) -> str:
+    """Why a run has tested nothing."""
+    where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
+    return f"no assertion was reached{where} by {many(len(record.cases), 'case')}"
+
+
+def passed(
+    record: RunRecord,
+    cells: Sequence[Cell],
+    findings: Sequence[Finding],
+    waivers: Sequence[WaiverOutcome],
+    reached: int,
+) -> str:
+    """What a pass rests on, and what it leaves out."""
+    clauses = len({cell.clause.id for cell in cells if cell.assertions})
+    judged = Counter(cell.realm for cell in cells if cell.assertions)
+    of_realms = [f"{number:,} in {realm}" for realm, number in judged.items() if realm != ANY_REALM]
+    where = f"({', '.join(of_realms)})" if of_realms[1:] else in_realms(judged)
+    parts = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} {where}"]
+    consumer = record.run.terms.consumer
+    if consumer is not None and consumer.operations:
+        parts[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"
+    entries = {f.deviation for f in findings if f.standing is Standing.DEVIATION and f.counted}
+    accepted = len(entries)
+    parts += [f"{many(accepted, 'accepted deviation')}"] if accepted else []
+    waived = sum(waiver.needed for waiver in waivers)
+    parts += [f"{many(waived, 'must clause')} waived"] if waived else []
+    without = {waiver.clause for waiver in waivers if waiver.needed}
+    wanting = {cell.clause.id for cell in cells if cell.clause.level == "must" and cell.settings} - without
+    parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
+    return "; ".join([*parts, *_outside(record, findings)])
+
+
+def _outside(record: RunRecord, findings: Iterable[Finding]) -> list[str]:
+    consumer = record.run.terms.consumer
+    number = sum(finding.standing is Standing.FAIL and not finding.counted for finding in findings)
+    return [f"{many(number, 'finding')} outside {consumer.file} not counted"] if consumer and number else []
+
+
+def listed(items: Sequence[str], separator: str = ", ") -> str:
+    """Return the first few of several things, and how many more there are."""
+    more = len(items) - _SHOWN
+    return separator.join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """The answer of a run.
+
+    `cells` stand in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case to the
+    finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole, `crashes` that
+    workers died without harm, `unwritten` which reports could not be written. `unjudged` are the must cells that could
+    not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it, `repairs` what
+    was put right by asking again.
+    """
+
+    exit_code: ExitCode
+    reason: str
+    cells: tuple[Cell, ...]
+    findings: tuple[Finding, ...]
+    causes: tuple[Cause[Finding], ...]
+    blocked: Mapping[str, str]
+    problems: tuple[str, ...]
+    deviations: tuple[DeviationOutcome, ...] = ()
+    waivers: tuple[WaiverOutcome, ...] = ()
+    drift: DriftReport = NO_DRIFT
+    unjudged: tuple[Cell, ...] = ()
+    environment_faults: str = ""
+    crashes: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    unwritten: tuple[str, ...] = ()
+    target: str = ""
+    not_judged: tuple[NotJudged, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word or two: `pass`, `fail`, `nothing tested`, …."""
+        return self.exit_code.word
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and its reason in one line."""
+        return f"{self.word}: {self.reason}"
+
+    @property
+    def line(self) -> str:
+        """The sentence with the exit code and the target, as a terminal's last line has it."""
+        return f"{self.sentence} (exit code {int(self.exit_code)}, target: {self.target})"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What needs attention and does not fail the run, a line each."""
+        entries = [outcome.sentence for outcome in self.deviations if outcome.warns]
+        # Beside a worse verdict the reason does not speak of them.
+        missing = () if self.exit_code is ExitCode.ERROR else self.unwritten
+        return (
+            *missing,
+            *self.crashes,
+            *entries,
+            *(outcome.sentence for outcome in self.waivers if not outcome.needed),
+        )
+
+    @property
+    def unjudged_lines(self) -> list[str]:
+        """The must clauses that could not be judged and are not waived, a line each, with what stood in the way."""
+        places = {finding.id: finding.deviation for finding in self.findings if finding.deviation}
+        behind = {case: places[key] for case, key in self.blocked.items() if key in places}
+        return unjudged_lines(self.unjudged, behind)
+
+    def count(self, verdict: Verdict) -> int:
+        """Return how many cells have a verdict."""
+        return sum(cell.verdict is verdict for cell in self.cells)
+
+    def findings_of(self, case: Case) -> tuple[Finding, ...]:
+        """Return the findings that a case saw."""
+        return tuple(finding for finding in self.findings if case.id in finding.cases)
+
+    def accepting(self, finding: Finding) -> DeviationOutcome | None:
+        """Return the deviation that accepts a finding, or None."""
+        return next((entry for entry in self.deviations if entry.place == finding.deviation), None)
+
+    def causes_of(self, case: Case) -> tuple[Cause[Finding], ...]:
+        """Return what the findings of a case come from."""
+        return tuple(
+            cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)
+        )
+
+
+def judge(
+    record: RunRecord,
+    catalogue: Iterable[Clause],
+    drift: DriftReport = NO_DRIFT,
+    unwritten: tuple[str, ...] = (),
+    day: date | None = None,
+) -> RunVerdict:
+    """Judge a record against the clauses it was run for; the same record gives the same verdict.
+
+    Args:
+        catalogue: the clauses; those the run did not select appear only where something was seen of them.
+        unwritten: a line for each report that could not be written, which is an error of the suite.
+        day: what deviations are held against; the day of the run by default.
+    """
+    clauses = {clause.id: clause for clause in catalogue}
+    levels = {key: str(clause.level) for key, clause in clauses.items()}
+    terms, day = record.run.terms, day or record.run.day
+    # What stopped the run is its reason, and no more than that.
+    doubtful = () if record.run.breaker else unexplained(record)
+    findings = merge_findings(record.findings, levels, terms, day, doubtful)
+    cells = tuple(_cells(record, clauses, findings))
+    causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
+    verdict = RunVerdict(
+        # The worst, until the rest is known that the answer is made from.
+        exit_code=ExitCode.ERROR,
+        reason="not judged yet",
+        cells=cells,
+        findings=findings,
+        causes=causes,
+        blocked=blocked,
+        problems=(*record.problems, *_suite_mistakes(record, clauses)),
+        deviations=tuple(follow_deviations(record, cells, findings, day)),
+        waivers=tuple(follow_waivers(record, cells)),
+        drift=drift,
+        unjudged=tuple(cell for cell in unjudged(record, cells) if cell.clause.id not in record.run.waived),
+        environment_faults=environment_faults(record.run.environment, cells),
+        crashes=record.crashes,
+        repairs=repairs(record),
+        unwritten=unwritten,
+        target=record.run.target_in_words,
+        not_judged=not_judged(remedies_of(record, cells, findings, blocked)),
+    )
+    holding = dict(_applicable_exit_codes(record, verdict))
+    code = deciding_exit_code(holding)
+    # What stopped a run that judged nothing is all there is to tell of the environment.
+    nothing_judged = bool(record.run.breaker) and not any(verdict.count(kind) for kind in _JUDGED_CELLS)
+    with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
+    reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
+    return replace(verdict, exit_code=code, reason=reason)
+
+
+def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:
+    evidence = _evidence(record, clauses, findings)
+    realms = (ANY_REALM, *record.run.realms)
+    selected = set(record.run.clauses)
+    for clause in clauses.values():
+        expected = set(clause.realms) if clause.id in selected else set()
+        seen = [realm for key, realm in evidence if key == clause.id]
+        for realm in dict.fromkeys([*realms, *seen]):
+            if realm in expected or (clause.id, realm) in evidence:
+                yield judge_cell(clause, realm, evidence[clause.id, realm])
+
+
+def _evidence(
+    record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]
+) -> dict[tuple[str, str], Evidence]:
+    found: dict[tuple[str, str], Evidence] = defaultdict(lambda: Evidence(terms=record.run.terms))
+    turns: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for case in record.cases:
+        asserted = [count.clause for count in case.assertions]
+        # A case that runs in more realms than a clause of it holds in says nothing of it in the others.
+        own = [name for name in case.clauses if name not in clauses or case.realm in clauses[name].realms]
+        for clause in dict.fromkeys([*own, *asserted]):
+            found[clause, case.realm].cases.append(case)
+        for clause in asserted if case.deals else ():
+            turns[clause, case.anywhere].add(case.realm)
+    for finding in findings:
+        found[finding.clause, finding.realm].findings.append(finding)
+    # In smoke a case that deals out what it tries sends the first of it alone.
+    in_part = record.run.profile == Profile.SMOKE
+    for (clause, realm), evidence in found.items():
+        shortened = in_part and all(case.deals for case in evidence.cases)
+        evidence.left_out = shortened or any(each.touches(clause, realm) for each in record.narrowed)
+    for observation in record.observations:
+        found[observation.clause, observation.realm].observed = True
+    for untested in record.untested:
+        found[untested.clause, untested.realm].untested.append(untested)
+    for (clause, _), evidence in found.items():
+        if all(case.outcome is Verdict.PASS or case.quiet for case in evidence.cases):
+            evidence.dealt |= {realm for case in evidence.cases for realm in turns[clause, case.anywhere]}
+    return found
+
+
+def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterator[str]:
+    """Yield the suite's own mistakes: clauses the catalogue does not know, failures without a finding."""
+    named = {clause for case in record.cases for clause in case.clauses}
+    named |= {finding.clause for finding in record.findings} | {
+        observation.clause for observation in record.observations
+    }
+    named |= {clause.clause for clause in record.untested}
+    for clause in sorted(named - clauses.keys()):
+        yield f"the catalogue has no clause '{clause}', yet a case speaks of it"
+    explained = {case for finding in record.findings if finding.confirmed for case in finding.cases}
+    for case in record.cases:
+        if case.outcome is Verdict.FAIL and case.id not in explained:
+            yield f"'{case.name}' failed {in_realms([case.realm])}, but wrote no confirmed finding"
+
+
+def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[tuple[ExitCode, str]]:
+    """Yield every exit code that holds, with its reason."""
+    if record.run.refused:
+        yield ExitCode.USAGE, record.run.refused
+        return
+    findings, cells = verdict.findings, counting(record, verdict.cells)
+    if record.run.interrupted:
+        yield ExitCode.INTERRUPTED, interrupted(record, verdict.causes)
+    failing = any(finding.fails for finding in findings) or any(
+        deviation.fails for deviation in verdict.deviations
+    )
+    if failing or verdict.drift.blocking:
+        reason = failed(record, verdict.causes, verdict.deviations) if failing else None
+        yield ExitCode.FAIL, "; ".join(filter(None, (reason, verdict.drift.blocking)))
+    broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
+    unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]
+    if verdict.problems or broken or unexplained or verdict.unwritten:
+        reasons = [*_broken(verdict.problems, broken, unexplained), *verdict.unwritten]
+        yield ExitCode.ERROR, "; ".join(reasons)
+    if verdict.unjudged or record.run.breaker:
+        yield ExitCode.INCONCLUSIVE, inconclusive(record, verdict.unjudged)
+    reached = _reached(record)
+    if not reached:
+        yield ExitCode.NOTHING_TESTED, nothing(record)
+    else:
+        yield ExitCode.PASS, passed(record, cells, findings, verdict.waivers, reached)
+
+
+def _reached(record: RunRecord) -> int:
+    """Count the assertions that bear on the verdict."""
+    return sum(
+        count.held + count.contradicted
+        for case in record.cases
+        for count in case.assertions
+        if record.run.terms.counts(count.clause, case.realm, count.operation)
+    )

@@ -1,0 +1,492 @@
+"""The one model of an exchange: a request with its response or fault, and what is unknown about them.
+
+The session returns it, checks read it, journals and HAR files hold it; `ExchangeEntry` is its form in JSON files.
+"""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from msgspec import UNSET, Meta, UnsetType
+from urllib3 import HTTPHeaderDict
+
+from registry_contracts.errors import EnvironmentFault
+from registry_contracts.exchanges.intermediaries import marks
+from registry_contracts.exchanges.json_bodies import read_json
+from registry_contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds
+
+#: How much of a body a sentence quotes; the full (bounded) body stands in the traffic log.
+QUOTED_CHARACTERS: Final = 300
+_PAGE_BEGINNING: Final = 256
+#: What a packed body may become when it is unpacked; more is not judged.
+_UNPACKED: Final = 16 * 1024 * 1024
+_HTTP_VERSION: Final = "HTTP/1.1"
+#: Stands in files for a time that is not known.
+NO_TIME: Final = datetime.fromtimestamp(0, UTC)
+
+
+class Headers(HTTPHeaderDict):
+    """Headers of a message, found by name in any case; the values of one that is repeated are joined by commas.
+
+    `pairs` are names and values as they stand in the message, in their order.
+    """
+
+    def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
+        self.pairs = tuple(pairs.items() if isinstance(pairs, Mapping) else pairs)
+        super().__init__(self.pairs)
+
+    def __repr__(self) -> str:
+        # Values may be credentials.
+        return f"Headers({', '.join(self)})"
+
+    def first(self, name: str) -> str | None:
+        """The first value of a header, or None."""
+        return next(iter(self.getlist(name)), None)
+
+
+#: Note of an exchange: its token was refused before its expiration, and so were fresh ones in its place.
+TOKEN_ENDED: Final = "token ended"  # noqa: S105 - the name of a note
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body, or what is known of it: its bytes or, where it is not `whole`, the beginning of them.
+
+    `size` is that of all of it, as far as it was counted, and so is `digest`, its SHA-256, if it was computed; where
+    secrets were taken out, it is that of the rest.
+    """
+
+    content: bytes = b""
+    size: int = 0
+    whole: bool = True
+    digest: str | None = None
+
+    @classmethod
+    def of(cls, content: bytes) -> Body:
+        """A body that is known as a whole."""
+        return cls(content, len(content))
+
+    @cached_property
+    def decoded(self) -> str | None:
+        """The content as UTF-8 text; None for binary content."""
+        try:
+            return codecs.getincrementaldecoder("utf-8")().decode(self.content, final=self.whole)
+        except UnicodeDecodeError:
+            return None
+
+    @property
+    def text(self) -> str:
+        """The content as text; bytes that are not UTF-8 are shown as replacement characters."""
+        return self.decoded if self.decoded is not None else self.content.decode("utf-8", errors="replace")
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON; None when it is not JSON, or not known as a whole."""
+        return self._read_as_json[0]
+
+    @property
+    def flaw(self) -> str | None:
+        """What is wrong with the body as JSON, in a few words; None when nothing is, or it is unknown."""
+        return self._read_as_json[1]
+
+    @cached_property
+    def _read_as_json(self) -> tuple[Any, str | None]:
+        return read_json(self.content) if self.whole else (None, None)
+
+    def unpacked(self, coding: str) -> Body:
+        """The body without its Content-Encoding (empty for none); `UNKNOWN_BODY` when it cannot be taken off here."""
+        name = coding.strip().lower()
+        if name in ("", "identity") or not self.content:
+            return self
+        if name not in ("gzip", "x-gzip", "deflate"):
+            return UNKNOWN_BODY
+        unpacking = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            content = unpacking.decompress(self.content, _UNPACKED)
+        except zlib.error:
+            return UNKNOWN_BODY
+        return Body.of(content) if unpacking.eof else UNKNOWN_BODY
+
+
+NO_BODY: Final = Body()
+#: A body that was there, or may have been, and was not recorded.
+UNKNOWN_BODY: Final = Body(whole=False)
+
+
+_SEE_OTHER: Final = 303
+_DOCUMENT_PATH: Final = "/documents/"
+#: Addresses of an attachment and of its preview, which a service may hand over by a redirect.
+_DOWNLOAD: Final = re.compile(r"/attachments/(?!persist-temporary/)[^/]+/[^/]+(?:/thumbnail)?$")
+
+
+@dataclass(frozen=True)
+class Response:
+    """What the service sent back, from a URL at the end of so many redirects (`hops`).
+
+    `realm_given` is the Realm header of the request, where the target has names of its own; `charset` that of JSON
+    which was sent in another one than UTF-8, in which the body is kept.
+    """
+
+    status: int
+    reason: str = ""
+    headers: Headers = field(default_factory=Headers)
+    body: Body = NO_BODY
+    url: str = ""
+    hops: int = 0
+    realm_given: str = ""
+    charset: str = ""
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the body that are known."""
+        return self.body.content
+
+    @property
+    def success(self) -> bool:
+        """2xx; a redirect of a download, which is handed over elsewhere; 303 that leads to a document (design 4.2)."""
+        if not self.redirect:
+            return 200 <= self.status < 300
+        to_document = self.status == _SEE_OTHER and _DOCUMENT_PATH in self.headers.get("location", "")
+        return to_document or _DOWNLOAD.search(urlsplit(self.url).path) is not None
+
+    @property
+    def redirect(self) -> bool:
+        """A redirect that was not followed: where it is no `success`, a sign-in page may stand behind it."""
+        return 300 <= self.status < 400
+
+    @property
+    def refusal(self) -> bool:
+        """4xx: the request was turned down."""
+        return 400 <= self.status < 500
+
+    @property
+    def media_type(self) -> str:
+        """The media type without parameters, in lower case; empty when the response names none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def page(self) -> bool:
+        """Whether the body is an HTML page, as gateways, login walls and web frameworks send them."""
+        beginning = self.content[:_PAGE_BEGINNING].lstrip().lower()
+        if self.media_type == "text/html":
+            return beginning[:1] == b"<"
+        return not self.json_labelled and beginning.startswith((b"<!doctype html", b"<html"))
+
+    @property
+    def hollow_page(self) -> bool:
+        """Whether it is an HTML page, or the headers of one, as the response to HEAD holds them."""
+        headers_alone = not self.content and self.headers.get("content-length", "") not in ("", "0")
+        return self.page or (self.media_type == "text/html" and headers_alone)
+
+    @property
+    def json_labelled(self) -> bool:
+        """Whether the response says that its body is JSON."""
+        return "json" in self.media_type
+
+    @property
+    def text(self) -> str:
+        """The body as text; bytes that are not UTF-8 are shown as replacement characters."""
+        return self.body.text
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON, or None when it is not JSON (an empty body, an image, a page)."""
+        return self.body.json
+
+    @property
+    def flaw(self) -> str | None:
+        """What is wrong with the body as JSON, in a few words; None when nothing is, or when it says it is no JSON."""
+        meant = self.json_labelled or self.content.lstrip()[:1] in (b"{", b"[")
+        return self.body.flaw if meant and self.content else None
+
+    def quote(self) -> str:
+        """Status and the beginning of the body, fit for a sentence.
+
+        Behind them stands what is wrong with the body as JSON, and what tells of intermediaries.
+        """
+        shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
+        recoded = self.charset and f"in {self.charset}, where JSON is in UTF-8 (RFC 8259)"
+        flawed = "".join(f" [the body: {flaw}]" for flaw in (self.flaw, recoded) if flaw)
+        return f"{self.status} {shown}".strip() + flawed + marks(self.headers)
+
+
+_CHARSET: Final = re.compile(r"charset\s*=\s*\"?(?P<name>[\w.:-]+)", re.IGNORECASE)
+_UTF_8: Final = frozenset({"utf-8", "utf-8-sig", "ascii"})
+
+
+def charset_of(headers: Headers) -> str | None:
+    """The charset that a message names; None where it names none that is known here."""
+    named = _CHARSET.search(headers.get("content-type", ""))
+    try:
+        return codecs.lookup(named["name"]).name if named else None
+    except LookupError:
+        return None
+
+
+def in_utf8(response: Response, *, files: bool = False) -> Response:
+    """A response whose JSON is in UTF-8: what reads it, secrets included, need not know of other charsets.
+
+    Args:
+        files: Of a file that is JSON, too; else its bytes stay as they are.
+    """
+    body = response.body
+    a_file = not files and _DOWNLOAD.search(urlsplit(response.url).path) is not None
+    if a_file or not (response.json_labelled and body.whole and body.content):
+        return response
+    found = codecs.lookup(json.detect_encoding(body.content)).name
+    charset = charset_of(response.headers) or found
+    if charset in _UTF_8 or (found in _UTF_8 and body.json is not None):
+        return response
+    try:
+        text = body.content.decode(charset).removeprefix("\ufeff")
+    except (UnicodeError, LookupError):
+        return response
+    return replace(response, body=Body.of(text.encode("utf-8", "surrogatepass")), charset=charset)
+
+
+@dataclass
+class Exchange:
+    """One request with its response, or the fault that stood in its way.
+
+    Attributes:
+        id: Unique within the run, or within an archive.
+        url: With scheme and host, raw.
+        fault: What the environment did, in a few words; None when the service answered. A gateway's response stands
+            beside it.
+        started: When the request was sent, of the last try; None when it was not noted.
+        seconds: From the first byte sent to the last byte read, of the last try; None when they were not measured.
+        retries: How often the request was repeated because of the environment.
+        met: What stood in the way of its tries, as `fault` says it.
+        operation: The `operationId`, or None when the path is not in the description.
+        realm, role: On whose behalf it was sent; empty when unknown.
+        case: Node id of the case, or a word in brackets for the suite's own housekeeping.
+        attempt: 1 for the first run of a case, higher for confirmations.
+        authorization: The header of that name with `$TOKEN` for the role's token (`$TOKEN[:20]` for its beginning),
+            once secrets were taken out; None for none.
+        number: Its place in traffic or in an archive, counted from one.
+        overlapped: Another request that may change the same thing was under way at the same time.
+        unsettled: Tries of a write that the service may have done although it answered none of them.
+        received: The service may have received it.
+        blocked: What it is about is blocked on the way: others are answered.
+        cached: Its answer came out of a cache, as others to its operation did not.
+        own: A judge has shown that the fault is the service's own doing.
+        error_due: The document lets this request cause an error, so that one of the service's making is no fault.
+        written: URL and headers in the names of the interface document, where the target has names of its own.
+    """
+
+    id: str
+    method: str
+    url: str
+    request_headers: Headers = field(default_factory=Headers)
+    request_body: Body = NO_BODY
+    response: Response | None = None
+    fault: str | None = None
+    started: datetime | None = None
+    seconds: float | None = None
+    retries: int = 0
+    operation: str | None = None
+    realm: str = ""
+    role: str = ""
+    case: str = ""
+    attempt: int = 1
+    authorization: str | None = None
+    number: int = 0
+    overlapped: bool = False
+    unsettled: int = 0
+    received: bool = True
+    blocked: bool = False
+    cached: bool = False
+    own: bool = False
+    error_due: bool = False
+    notes: dict[str, Any] = field(default_factory=dict)
+    met: list[str] = field(default_factory=list)
+    written: tuple[str, Headers] | None = None
+
+    @property
+    def documented(self) -> Exchange:
+        """The exchange with its request in the names of the interface document."""
+        if self.written is None:
+            return self
+        url, headers = self.written
+        return replace(self, url=url, request_headers=headers, written=None)
+
+    @property
+    def answer(self) -> Response:
+        """The service's response; raises `EnvironmentFault` when the environment gave none (design 4.7)."""
+        if not self.answered or self.response is None:
+            raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
+        return self.response
+
+    @property
+    def answered(self) -> bool:
+        """Whether the service itself answered."""
+        return self.fault is None and self.response is not None
+
+    @property
+    def status(self) -> int | None:
+        """The status of the response; None without one."""
+        return self.response.status if self.response else None
+
+    @property
+    def ended(self) -> datetime | None:
+        """When the response ended; None when that cannot be told."""
+        if self.started is None or self.seconds is None:
+            return None
+        return self.started + timedelta(seconds=self.seconds)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the environment may have a hand in what this exchange, or one after it, shows."""
+        return not self.own and (self.fault is not None or self.unsettled > 0)
+
+
+def read_timestamp(text: str) -> datetime | None:
+    """A moment from ISO 8601 text with any number of fraction digits, in UTC where it names no zone, or None."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+HeaderPairs = Annotated[
+    tuple[tuple[str, str], ...], Meta(description="Names and values in their order; secrets are out.")
+]
+
+
+class BodyEntry(Format, frozen=True, kw_only=True):
+    """What was kept of a body: as text, or as base64 where it is none; `size` counts bytes."""
+
+    size: Count
+    truncated: bool | UnsetType = UNSET
+    text: str | UnsetType | None = UNSET
+    base64: str | UnsetType | None = UNSET
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
+
+    def body(self) -> Body:
+        """The body; one without text and bytes was not kept."""
+        content = None
+        if isinstance(self.text, str):
+            content = self.text.encode("utf-8", "surrogatepass")
+        elif isinstance(self.base64, str):
+            with suppress(ValueError):
+                content = base64.b64decode(self.base64)
+        whole = content is not None and self.truncated is not True
+        content = content or b""
+        return Body(content, self.size or len(content), whole, self.sha256 or None)
+
+
+class RequestEntry(Format, frozen=True, kw_only=True):
+    """A request."""
+
+    method: Name
+    url: Name
+    http_version: str | UnsetType = UNSET
+    headers: HeaderPairs
+    body: BodyEntry | None
+
+
+class ResponseEntry(Format, frozen=True, kw_only=True):
+    """A response; services send statuses beyond 599, too."""
+
+    status: Annotated[int, Meta(ge=100, le=999)]
+    reason: str | UnsetType = UNSET
+    http_version: str | UnsetType = UNSET
+    headers: HeaderPairs
+    body: BodyEntry | None
+
+    def response(self, url: str) -> Response:
+        """The response that came from an address."""
+        body = self.body.body() if self.body else NO_BODY
+        return Response(self.status, self.reason or "", Headers(self.headers), body, url)
+
+
+class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
+    """One request with its response.
+
+    `case` is a word in brackets for the suite's own requests. `fault` is what the environment did in place of a
+    response. `authorization` is the header of that name with `$TOKEN` in place of the role's token.
+    """
+
+    id: Name
+    case: Name
+    attempt: Annotated[int, Meta(ge=1)]
+    realm: Name
+    role: str | None
+    operation: str | None
+    started: Moment
+    seconds: Seconds
+    request: RequestEntry
+    response: ResponseEntry | None
+    fault: str | None
+    retries: Count
+    authorization: str | None = None
+
+    def exchange(self) -> Exchange:
+        """The exchange."""
+        sent = self.request
+        same: dict[str, Any] = {name: getattr(self, name) for name in _SAME}
+        return Exchange(
+            **same,
+            role=self.role or "",
+            started=read_timestamp(self.started),
+            seconds=self.seconds,
+            method=sent.method,
+            url=sent.url,
+            request_headers=Headers(sent.headers),
+            request_body=sent.body.body() if sent.body else NO_BODY,
+            response=None if self.response is None else self.response.response(sent.url),
+        )
+
+
+#: What an exchange and its form in files call and write alike.
+_SAME: Final = ("id", "case", "attempt", "realm", "operation", "fault", "retries", "authorization")
+
+
+def exchange_entry(exchange: Exchange) -> ExchangeEntry:
+    """Return a recorded exchange as files hold it."""
+    body, response = exchange.request_body, exchange.response
+    same: dict[str, Any] = {name: getattr(exchange, name) for name in _SAME}
+    request = RequestEntry(
+        method=exchange.method,
+        url=exchange.url,
+        http_version=_HTTP_VERSION,
+        headers=exchange.request_headers.pairs,
+        body=None if body == NO_BODY else _body_entry(body),
+    )
+    answer = None
+    if response is not None:
+        answer = ResponseEntry(
+            status=response.status,
+            reason=response.reason,
+            http_version=_HTTP_VERSION,
+            headers=response.headers.pairs,
+            body=_body_entry(response.body),
+        )
+    started = (exchange.started or NO_TIME).isoformat()
+    seconds, role = exchange.seconds or 0.0, exchange.role or None
+    return ExchangeEntry(
+        **same, role=role, started=started, seconds=seconds, request=request, response=answer
+    )
+
+
+def _body_entry(body: Body) -> BodyEntry:
+    binary, kept = body.decoded is None, bool(body.content) or body.whole
+    return BodyEntry(
+        size=body.size,
+        truncated=not body.whole,
+        text=body.decoded if kept and not binary else UNSET,
+        base64=base64.b64encode(body.content).decode("ascii") if binary else UNSET,
+        sha256=body.digest or UNSET,
+    )

@@ -1,0 +1,362 @@
+"""Tolerant readers: they find what the document promises wherever a service chose to put it (design 4.3).
+
+Response records are not shown in the interface document, so extra members, envelopes and nesting are all fine.
+A reader that finds two candidates says so by raising `Ambiguous`; the case is then inconclusive, not failed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+from registry_contracts.exchanges.exchange import Response
+from registry_contracts.interface.operations import is_valid_uid
+from registry_contracts.safe_text import cut
+
+#: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
+_DEEPEST = 64
+#: How deep in a record a member may stand that names its id.
+_DEEPEST_NAMED = 3
+_NO_CONTENT = 204
+#: Characters of a value that a sentence tells.
+_SHOWN = 80
+#: Other members of a document that are not as saved, too, and are named.
+_OTHERS = 3
+#: Names under which envelopes are known to hold their records, and what stands beside these.
+_ITEMS = re.compile(
+    "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
+    "|resources|edges|nodes|files"
+)
+_ASIDE = re.compile("_?links|curies|facets|aggregations|warnings|messages|errors|included|columns|sort")
+#: OData's name for an item of a collection that has no members of its own.
+_ITSELF = "$this"
+#: How deep in an envelope its records are looked for: usually at the top or one object down.
+_USUAL, _RARE = 2, 4
+_IN_ADDRESS = re.compile(r"/attachments/([0-9]{1,18})(?:[/?#]|$)")
+_EDGE = " \t\r\n\"'.,;:!?()[]{}<>“”‘’`"
+
+
+class Ambiguous(Exception):
+    """An answer can be read in two ways; the text says which."""
+
+
+def values(value: Any, depth: int = 0) -> Iterator[Any]:
+    """Every value inside a JSON value, itself first, breadth of members before depth not guaranteed."""
+    yield value
+    if depth >= _DEEPEST:
+        return
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from values(member, depth + 1)
+
+
+def carries_identifier(answer: Response, identifier: str) -> bool:
+    """Whether an answer names this identifier as a word: anywhere in the body, or in its Location header."""
+    body = answer.text if answer.json is None else answer.json
+    return names([answer.headers.get("location", ""), body], identifier)
+
+
+def names(value: Any, identifier: str) -> bool:
+    """Whether a JSON value, such as a record of a list, names this identifier as a word anywhere, as in a link."""
+    word = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
+    return any(identifier in text and word.search(text) for text in [*_texts(value), *_keys(value)])
+
+
+def _texts(body: Any) -> Iterator[str]:
+    return (value for value in values(body) if isinstance(value, str))
+
+
+def _keys(body: Any) -> Iterator[str]:
+    return (name for value in values(body) if isinstance(value, dict) for name in value)
+
+
+def contains_message(answer: Response, message: str) -> bool:
+    """Whether a message stands anywhere in the body, white space and surrounding punctuation aside."""
+    wanted, whole = _plain_message(message), answer.text
+    if wanted in _plain_body(whole):
+        return True
+    # Without escapes every text of the body stands in it as it is.
+    return "\\" in whole and any(wanted in _plain(text) for text in _texts(answer.json))
+
+
+def _plain(text: str) -> str:
+    """A text as it reads: white space folded, punctuation at its ends and curly quotes aside."""
+    folded = unicodedata.normalize("NFC", text).replace("’", "'").replace("‘", "'")
+    return re.sub(r"\s+", " ", folded).strip(_EDGE)
+
+
+#: Every message of the workflow table is looked for in the same answer.
+_plain_body = lru_cache(maxsize=2)(_plain)
+_plain_message = lru_cache(maxsize=256)(_plain)
+
+
+def errors(answer: Response) -> list[Any] | None:
+    """The `errors` array: a member of the body, or of an object in it; None when there is none.
+
+    Of several, those that stand inside another and empty ones do not count beside one that says something.
+
+    Raises:
+        Ambiguous: several members called `errors` hold different arrays, and it is not one alone that names codes.
+    """
+    arrays = list(_errors_in(answer.json))
+    telling = [array for number, array in enumerate(arrays) if array and array not in arrays[:number]]
+    if len(telling) > 1:
+        coded = [
+            array
+            for array in telling
+            if all(isinstance(element, dict) and "code" in element for element in array)
+        ]
+        if len(coded) != 1:
+            raise Ambiguous("the answer holds several different errors arrays")
+        return coded[0]
+    return telling[0] if telling else [] if arrays else None
+
+
+def tells_errors(answer: Response) -> bool:
+    """Whether an answer that is no server error holds an `errors` array that says something."""
+    return answer.status < 500 and any(_errors_in(answer.json))
+
+
+def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
+    """Every `errors` array, but none that stands in another."""
+    if depth >= _DEEPEST:
+        return
+    if isinstance(value, dict) and isinstance(value.get("errors"), list):
+        yield value["errors"]
+        value = {name: member for name, member in value.items() if name != "errors"}
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for member in members:
+        yield from _errors_in(member, depth + 1)
+
+
+def records(answer: Response) -> list[dict[str, Any]] | None:
+    """The records of a list: a bare array, or the only array of objects in an envelope; None when there is none.
+
+    An answer that says it has no content is a list without records. Beside the records an envelope may hold other
+    arrays under names that speak for themselves, such as its links. An item that is no object, such as a uid by
+    itself, stands in a record under OData's name for it; in an envelope such items count under a usual name only.
+    An object whose members are all named by uids is a list of them.
+
+    Raises:
+        Ambiguous: the envelope holds several arrays of objects, and their names do not tell which one is meant.
+    """
+    body = answer.json
+    if answer.status == _NO_CONTENT and not answer.content:
+        return []
+    if isinstance(body, list):
+        return _as_records(body)
+    if not isinstance(body, dict):
+        return None
+    arrays = list(_arrays(body, _USUAL)) or list(_arrays(body, _RARE))
+    named = [array for name, array in arrays if _ITEMS.fullmatch(name.lower())]
+    others = [array for name, array in arrays if not _ASIDE.fullmatch(name.lower())]
+    plain = [
+        member for name, member in body.items() if isinstance(member, list) and _ITEMS.fullmatch(name.lower())
+    ]
+    items = _only(named or others or [array for _, array in arrays] or plain)
+    return _by_uids(body) if items is None else _as_records(items)
+
+
+def _as_records(items: list[Any]) -> list[dict[str, Any]]:
+    return [item if isinstance(item, dict) else {_ITSELF: item} for item in items]
+
+
+def _by_uids(body: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """The members of an object as records, where each is named by a uid and holds an object."""
+    keyed = bool(body) and all(is_valid_uid(name) and isinstance(body[name], dict) for name in body)
+    return [{name: member} for name, member in body.items()] if keyed else None
+
+
+def _only(arrays: list[list[Any]]) -> list[Any] | None:
+    filled = [array for array in arrays if array]
+    if len(filled) > 1:
+        raise Ambiguous("the list answer holds several arrays of objects")
+    return filled[0] if filled else arrays[0] if arrays else None
+
+
+def _arrays(envelope: dict[str, Any], depth: int) -> Iterator[tuple[str, list[Any]]]:
+    """Arrays of objects, and empty ones, among the members of an envelope and of objects inside it, with names."""
+    for name, member in envelope.items():
+        if isinstance(member, list) and all(isinstance(item, dict) for item in member):
+            yield name, member
+        elif isinstance(member, dict) and depth > 1:
+            yield from _arrays(member, depth - 1)
+
+
+def holds_document(answer: Response, document: dict[str, Any]) -> bool:
+    """Whether a document stands in the body, its header aside: at the top, or nested; extra members are fine."""
+    content = content_of(document)
+    return any(includes(value, content) for value in values(answer.json) if isinstance(value, dict))
+
+
+def content_of(document: dict[str, Any]) -> dict[str, Any]:
+    """A document without its header, which a service may complete or put in order; whole when it has nothing else."""
+    return {name: value for name, value in document.items() if name != "header"} or document
+
+
+def includes(seen: Any, wanted: Any) -> bool:
+    """Whether `seen` holds everything in `wanted`: objects may have more members, all else is equal.
+
+    Numbers are compared by value (1 and 1.0 are one number in JSON); booleans are no numbers.
+    """
+    if isinstance(wanted, dict):
+        return isinstance(seen, dict) and all(
+            name in seen and includes(seen[name], member) for name, member in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(seen, list)
+            and len(seen) == len(wanted)
+            and all(includes(there, here) for there, here in zip(seen, wanted, strict=True))
+        )
+    if isinstance(wanted, bool) or isinstance(seen, bool):
+        return seen is wanted
+    return bool(seen == wanted)
+
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
+
+
+def common(first: Any, second: Any) -> Any:
+    """What two readings of one thing have in common: members of objects that differ are left out.
+
+    So are moments beside a document: one may tell when it was read, and both readings may lie in one tick of a clock.
+    """
+    if isinstance(first, dict) and isinstance(second, dict):
+        beside = "header" not in first
+        both = {
+            name: (first[name], second[name])
+            for name in first
+            if name in second and not (beside and _MOMENT.fullmatch(str(first[name])))
+        }
+        return {
+            name: common(*pair)
+            for name, pair in both.items()
+            if includes(*pair) or all(isinstance(member, dict) for member in pair)
+        }
+    return first
+
+
+def header_missing(answer: Response, document: dict[str, Any]) -> str:
+    """What the best copy of a document's header in the body lacks; empty when a copy has all of it.
+
+    Lists count as sets, and a header may have more than was saved.
+    """
+    wanted: dict[str, Any] = document.get("header", {})
+    members = (inner.get("header") for inner in values(answer.json) if isinstance(inner, dict))
+    lacks = [
+        [name for name, value in wanted.items() if not _kept(header.get(name), value)]
+        for header in members
+        if isinstance(header, dict)
+    ]
+    return ", ".join(f"header.{name}" for name in min(lacks, key=len)) if lacks else "header"
+
+
+def _kept(seen: Any, wanted: Any) -> bool:
+    if isinstance(wanted, list):
+        return isinstance(seen, list) and all(item in seen for item in wanted)
+    return includes(seen, wanted)
+
+
+def left_over(answer: Response, document: dict[str, Any], members: Collection[str]) -> set[str]:
+    """Which of `members` stand beside a document in the body: things that were meant to be gone."""
+    content = content_of(document)
+    holding = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, content)]
+    return {name for value in holding for name in members if name in value}
+
+
+def difference(answer: Response, document: dict[str, Any]) -> str:
+    """Where the best candidate in the body departs from a document, for the `seen` side of a finding."""
+    candidates = [value for value in values(answer.json) if isinstance(value, dict)]
+    if not candidates:
+        return f"no JSON object in the answer ({answer.quote()})"
+    content = content_of(document)
+    best = max(candidates, key=lambda value: len(value.keys() & content.keys()))
+    departs = {
+        name: where
+        for name, member in content.items()
+        if (where := _first_difference(best, {name: member}, "document"))
+    }
+    named = ", ".join(f"document.{name}" for name in [*departs][1 : _OTHERS + 1])
+    more = len(departs) - 1 - _OTHERS
+    also = f"; nor as saved: {named}{f' and {more} more' if more > 0 else ''}" if named else ""
+    return f"{next(iter(departs.values()), 'nothing differs')}{also}"
+
+
+def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:
+    if isinstance(wanted, dict) and isinstance(seen, dict):
+        for name, member in wanted.items():
+            if name not in seen:
+                return f"{place}.{name} is missing"
+            where = _first_difference(seen[name], member, f"{place}.{name}")
+            if where:
+                return where
+        return None
+    if includes(seen, wanted):
+        return None
+    if isinstance(seen, str) and isinstance(wanted, str) and max(len(seen), len(wanted)) > _LONG:
+        return f"{place} {_where_texts_part(seen, wanted)}"
+    return f"{place} is {_short(seen)} where {_short(wanted)} was saved"
+
+
+#: Texts that are longer are shown where they part, and a few characters around it.
+_LONG: Final = 60
+_AROUND: Final = 12
+
+
+def _where_texts_part(seen: str, wanted: str) -> str:
+    """Word how a long text differs: where it ends too early, or the first characters that are others."""
+    shared = next(
+        (place for place, (one, other) in enumerate(zip(seen, wanted, strict=False)) if one != other),
+        min(len(seen), len(wanted)),
+    )
+    if shared == len(seen):
+        return f"ends after {shared} of the {len(wanted)} characters that were saved"
+    start, end = max(0, shared - _AROUND), shared + _AROUND
+    return (
+        f"differs from character {shared + 1} of {len(wanted)} on: …{seen[start:end]!r} "
+        f"where …{wanted[start:end]!r} was saved"
+    )
+
+
+def _short(value: Any) -> str:
+    return cut(repr(value), _SHOWN)
+
+
+def integers(value: Any) -> Iterator[int]:
+    """Every whole number inside a JSON value: also one written as text, and an attachment's number in an address."""
+    for inner in values(value):
+        if isinstance(inner, int) and not isinstance(inner, bool):
+            yield inner
+        elif isinstance(inner, str) and inner.isascii() and inner.isdigit() and len(inner) <= 18:
+            yield int(inner)
+        elif isinstance(inner, str):
+            yield from map(int, _IN_ADDRESS.findall(inner))
+
+
+def ranked_integers(record: Any) -> list[tuple[int, int]]:
+    """Whole numbers of a record with a rank each, best first.
+
+    0 stands for a member called id and for a number that is all there is, 1 for a member whose name ends so and for
+    an attachment's number in an address, 2 for any other.
+    """
+    if not isinstance(record, dict):
+        return [(0, number) for number in integers(record) if not isinstance(record, list)]
+    ranked = []
+    for name, value in named_members(record):
+        plain = name.lower().replace("_", "")
+        rank = 0 if plain in ("id", "attachmentid") else 1 if plain.endswith("id") else 2
+        rank = min(rank, 1) if isinstance(value, str) and not value.isdigit() else rank
+        ranked += [(rank, number) for number in integers(value) if not isinstance(value, dict)]
+    return sorted(ranked, key=lambda pair: pair[0])
+
+
+def named_members(record: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The members of a record with their names, those of objects within it too, a few levels deep."""
+    for name, value in record.items():
+        yield name, value
+        if isinstance(value, dict) and depth < _DEEPEST_NAMED:
+            yield from named_members(value, depth + 1)

@@ -1,0 +1,123 @@
+"""What of a recorded message is known: the bytes that its text stands for, and whether the service sent them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from registry_contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers
+
+#: How this suite says in a comment that it kept only the beginning of a body.
+CUT: Final = "cut;"
+#: Media types that recorders write where they do not know better.
+ANY_TYPE: Final = frozenset({"", "x-unknown", "application/octet-stream", "text/plain"})
+_BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+_NO_CONTENT: Final = frozenset({204, 304})
+_CACHES: Final = ("x-cache", "cf-cache-status", "cache-status")
+
+
+def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None:
+    """What else than the service answered, by an entry and the answer's headers; None where the service did."""
+    answer, cache = entry["response"], entry.get("cache")
+    cached = isinstance(cache, dict) and any(cache.get(name) for name in ("beforeRequest", "afterRequest"))
+    content = answer.get("content")
+    size = whole_number(content.get("size")) if isinstance(content, dict) else -1
+    if entry.get("_fromCache") or cached or (size > 0 and whole_number(answer.get("bodySize")) == 0):
+        return "the browser's own cache answered"
+    if entry.get("_fetchedViaServiceWorker") or answer.get("_fetchedViaServiceWorker"):
+        return "a service worker answered"
+    stub = "matched-stub-id" in headers or headers.get("x-powered-by", "").lower() == "msw"
+    if stub or entry.get("_wasFulfilled"):
+        return "a stub of a test answered"
+    hit = any("hit" in headers.get(name, "").lower() for name in _CACHES)
+    if hit or (headers.first("Age") or "0").strip("0 ").isdigit():
+        return "a cache on the way answered"
+    return None
+
+
+def request_body(request: Mapping[str, Any], method: str, headers: Headers) -> Body:
+    """What is known of the body that a request of an archive had."""
+    data, size = request.get("postData"), whole_number(request.get("bodySize"))
+    if isinstance(data, dict) and data.get("text"):
+        in_base64 = str(data.get("comment") or "").startswith("base64") or data.get("encoding") == "base64"
+        return _body(data, headers, (size,), in_base64=in_base64, url=str(request["url"]))
+    if (length := _length(headers)) is not None:
+        return NO_BODY if length == 0 else UNKNOWN_BODY
+    # Clients tell the length of a body that may be there, and is empty.
+    told = size > 0 or headers.first("Transfer-Encoding")
+    return NO_BODY if method in _BODILESS and not told else UNKNOWN_BODY
+
+
+def response_body(
+    answer: Mapping[str, Any], fields: Mapping[str, Any], method: str, status: int, headers: Headers, url: str
+) -> Body:
+    """What is known of the body of an answer; `fields` is its `content`."""
+    if method == "HEAD" or (status in _NO_CONTENT and not fields.get("text")):
+        return NO_BODY
+    text, size, sent = fields.get("text"), whole_number(fields.get("size")), answer.get("bodySize")
+    if isinstance(text, str) and text and status not in _NO_CONTENT:
+        saved = max(whole_number(fields.get("compression")), 0)
+        # Some recorders write the size of the packed body, and what unpacking adds to it.
+        packed = not saved and size in (whole_number(sent), _length(headers))
+        sizes = (-1,) if packed and headers.first("Content-Encoding") else (size + saved,)
+        return _body(fields, headers, sizes, in_base64=fields.get("encoding") == "base64", url=url)
+    # Some recorders leave the text out of what they did not keep, and write a size of zero all the same.
+    if (length := _length(headers)) is not None and not text:
+        return NO_BODY if length == 0 else UNKNOWN_BODY
+    return NO_BODY if size == 0 and (text == "" or whole_number(sent) == 0) else UNKNOWN_BODY
+
+
+def _body(
+    fields: Mapping[str, Any], headers: Headers, sizes: tuple[int, ...], *, in_base64: bool, url: str
+) -> Body:
+    """The body that a text stands for; unknown where its type, its length or all of its sizes contradict it.
+
+    Args:
+        sizes: Bytes, as the archive counts them; -1 where it does not say.
+    """
+    text, listed = str(fields["text"]), _essence(headers.first("Content-Type") or "")
+    content = _from_base64(text) if in_base64 else text.encode("utf-8", "surrogatepass")
+    families = {_family(media) for media in (listed, _essence(str(fields.get("mimeType") or "")))}
+    if content is None or len(families - ANY_TYPE) > 1:
+        return UNKNOWN_BODY
+    if CUT in str(fields.get("comment") or ""):
+        return Body(content, max(*sizes, len(content)), whole=False)
+    body = Body.of(content)
+    # Recorders and people blank passwords and tokens out, so that the size of a sign-in says little.
+    if urlsplit(url).path.endswith("/authentication/token") and isinstance(body.json, dict):
+        return body
+    length = None if headers.first("Content-Encoding") else _length(headers)
+    if length not in (None, body.size) or not {-1, body.size}.intersection(sizes):
+        return UNKNOWN_BODY
+    meant = "json" in listed or content.lstrip()[:1] in (b"{", b"[")
+    # A recorder that cuts, or writes text in Base64 unsaid, may count what it wrote.
+    return body if length == body.size or not meant or body.json is not None else UNKNOWN_BODY
+
+
+def _length(headers: Headers) -> int | None:
+    """Bytes, as the sender counted them."""
+    length = (headers.first("Content-Length") or "").strip()
+    return int(length) if length.isdigit() else None
+
+
+def _essence(media: str) -> str:
+    return media.partition(";")[0].strip().lower()
+
+
+def _family(media: str) -> str:
+    return "json" if "json" in media else media
+
+
+def _from_base64(text: str) -> bytes | None:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def whole_number(value: Any) -> int:
+    """A number of an archive; -1 where it holds none."""
+    return int(value) if isinstance(value, int | float) and abs(value) < 2**53 else -1

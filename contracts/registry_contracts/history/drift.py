@@ -1,0 +1,311 @@
+"""Drift: how observations differ from the accepted baseline, how realms differ, and whether that fails a run.
+
+A change is additive where there is only more than was accepted: a member, an item of a closed set, a larger number, a
+success in place of a refusal. Every other change may break a client.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from registry_contracts.file_formats import Format, Name
+from registry_contracts.history.observed_facts import (
+    OPTIONAL,
+    OR,
+    Change,
+    Facts,
+    Severity,
+    Value,
+    alternatives,
+    parent_of,
+)
+from registry_contracts.safe_text import many
+
+#: Facts whose value is a quantity; all other numbers are statuses.
+_QUANTITIES: Final = ("seconds", "items")
+_NUMBER: Final = re.compile(r"(?P<number>\d+)(?P<more> or more)?")
+#: What was seen of a request that was taken, and of one that was turned down, in the words of cases and as a status.
+_TAKEN: Final = re.compile(r"kept|changed|renamed|[123]\d\d")
+_TURNED_DOWN: Final = re.compile(r"refused.*|workflow-.*|4\d\d.*|[23]\d\d errors.*")
+#: What a change is called, those that break clients first.
+GONE, CHANGED, ADDED = "gone", "changed", "added"
+#: The status that a fact about an answer begins with.
+_STATUS: Final = re.compile(r"^\d{3} ")
+#: A fact about the body of an answer: it is a member of what stands around it.
+_OF_A_BODY: Final = re.compile(r"(\d{3} )?body[.\[].*")
+
+_Known = Mapping[str, Value]
+
+
+def kind_of_change(point: str, was: Value, now: Value) -> str | None:
+    """Tell how the value of a fact differs; None where what is seen was accepted.
+
+    Fewer alternatives than accepted are no difference: a run sees a sample of what there is.
+    """
+    if isinstance(was, tuple) or isinstance(now, tuple):
+        before, after = ({*value} if isinstance(value, tuple) else {*value.split(OR)} for value in (was, now))
+        return None if before == after else ADDED if before < after else CHANGED
+    if point.rpartition(".")[2] in _QUANTITIES:
+        old, new = _NUMBER.fullmatch(was), _NUMBER.fullmatch(now)
+        if old is None or new is None:
+            return CHANGED if was != now else None
+        grown = int(new["number"]) - int(old["number"])
+        return CHANGED if grown < 0 and not new["more"] else ADDED if grown > 0 and not old["more"] else None
+    known = alternatives(was)
+    added = alternatives(now) - known - ({"integer"} if "number" in known else frozenset())
+    opened = all(map(_TURNED_DOWN.fullmatch, known)) and all(map(_TAKEN.fullmatch, added))
+    return None if not added else ADDED if opened else CHANGED
+
+
+def shown(value: Value | None) -> str | None:
+    """Return a value as people read it."""
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return value.replace(OR, " or ") if value is not None else None
+
+
+def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
+    """Return how what a run saw differs from what was accepted: breaking first, realms that differ alike as one.
+
+    Only places that both know are compared: what a run did not observe has not changed, and what was never accepted
+    cannot have (see `not_accepted_yet`).
+    """
+    alike: dict[tuple[str, str, tuple[str, str, Value | None, Value | None]], list[str]] = defaultdict(list)
+    for place, facts in seen.items():
+        for difference in _differences(accepted.get(place, {}), facts):
+            alike[place.clause, place.operation, difference].append(place.realm)
+    changes = [
+        Change(
+            severity=Severity.ADDITIVE if kind == ADDED else Severity.BREAKING,
+            change=kind,
+            clause=clause,
+            operation=operation,
+            realms=tuple(realms),
+            point=point,
+            was=shown(was),
+            now=shown(now),
+        )
+        for (clause, operation, (kind, point, was, now)), realms in alike.items()
+    ]
+    order = (GONE, CHANGED, ADDED).index
+    return tuple(sorted(changes, key=lambda c: (order(c.change), c.clause, c.operation, c.point)))
+
+
+def _differences(accepted: _Known, facts: _Known) -> Iterator[tuple[str, str, Value | None, Value | None]]:
+    for point, now in facts.items():
+        was = accepted.get(point)
+        if was is not None and (kind := kind_of_change(point, was, now)):
+            yield kind, point, was, now
+        elif was is None and _is_member(point, accepted):
+            yield ADDED, point, None, now
+    for point, was in accepted.items():
+        if point not in facts and _is_member(point, facts) and OPTIONAL not in alternatives(str(was)):
+            yield GONE, point, was, None
+
+
+def _is_member(point: str, facts: _Known) -> bool:
+    """Tell whether an object stands around a member, so that the member's absence means something.
+
+    Items are no members: an empty list says nothing of them.
+    """
+    is_member = _OF_A_BODY.fullmatch(point) and not point.endswith("[]")
+    return bool(is_member) and "object" in alternatives(str(facts.get(parent_of(point), "")))
+
+
+def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
+    """Return what a run saw that the baseline has no word on, changes of known answers left out."""
+    new: Facts = {}
+    for place, facts in seen.items():
+        known = accepted.get(place, {})
+        fresh = {
+            point: value
+            for point, value in facts.items()
+            if point not in known and not _is_member(point, known)
+        }
+        if fresh:
+            new[place] = fresh
+    return new
+
+
+#: What stands for a member that a realm does not give.
+ABSENT = "absent"
+
+
+class RealmDifference(Format, frozen=True):
+    """One fact that realms do not agree on; `values` maps realm to value in words."""
+
+    clause: Name
+    operation: str
+    point: Name
+    values: Annotated[Mapping[str, str], Meta(min_length=2)]
+
+
+def between_realms(facts: Facts) -> tuple[RealmDifference, ...]:
+    """Return what realms do not agree on, sorted; a realm that did not observe a point has no say in it."""
+    by_operation: dict[tuple[str, str], dict[str, _Known]] = defaultdict(dict)
+    for place, values in sorted(facts.items()):
+        by_operation[place.clause, place.operation][place.realm] = values
+    return tuple(
+        RealmDifference(clause, operation, point, said)
+        for (clause, operation), realms in sorted(by_operation.items())
+        for point in sorted({point for values in realms.values() for point in values})
+        if len(set((said := _said_of(point, realms)).values())) > 1
+    )
+
+
+def _said_of(point: str, realms: Mapping[str, _Known]) -> dict[str, str]:
+    """What each realm says of a point: its value, or that the member is absent; nothing where it has no say."""
+    said = {
+        realm: shown(values[point]) if point in values else ABSENT if _is_member(point, values) else None
+        for realm, values in realms.items()
+    }
+    return {realm: text for realm, text in said.items() if text is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class DriftCause:
+    """Changes that differ by clause and operation alone: one change of the service explains them."""
+
+    changes: tuple[Change, ...]
+
+    @property
+    def kind(self) -> str:
+        """What changed in all of them."""
+        return self.changes[0].change
+
+    @property
+    def severity(self) -> Severity:
+        """Whether clients may break."""
+        return self.changes[0].severity
+
+    @property
+    def realms(self) -> tuple[str, ...]:
+        """Every realm that one of them was seen in, sorted."""
+        return tuple(sorted({realm for change in self.changes for realm in change.realms}))
+
+    @property
+    def says(self) -> str:
+        """Where something changed, how, and the clauses that leave it open."""
+        operations = dict.fromkeys(change.operation for change in self.changes if change.operation)
+        clauses = dict.fromkeys(change.clause for change in self.changes)
+        return f"{', '.join(operations) or 'the service'}: {self.changes[0].says} ({', '.join(clauses)})"
+
+
+def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
+    """Put changes of one cause together, in the order of their first ones."""
+    alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
+    for change in changes:
+        alike[change.change, _STATUS.sub("", change.point), change.was or "", change.now or ""].append(change)
+    return tuple(DriftCause(tuple(group)) for group in alike.values())
+
+
+class Mode(StrEnum):
+    """What drift does to the verdict of a run."""
+
+    WARN = "warn"
+    FAIL = "fail"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class DriftReport:
+    """How a run differs from the accepted baseline, a file; None when no comparison was asked for.
+
+    `known`: the file was there when the run began. `unaccepted`: number of facts that it has no word on. `outside`:
+    changes that do not touch what the run's consumer uses; they do not block. `observed`: the run observed something.
+    """
+
+    mode: Mode = Mode.OFF
+    target: str = ""
+    baseline: str | None = None
+    known: bool = False
+    changes: tuple[Change, ...] = ()
+    unaccepted: int = 0
+    outside: frozenset[Change] = frozenset()
+    observed: bool = True
+
+    @property
+    def breaking(self) -> tuple[Change, ...]:
+        """Changes that break clients."""
+        return tuple(change for change in self.changes if change.severity is Severity.BREAKING)
+
+    @property
+    def causes(self) -> tuple[DriftCause, ...]:
+        """All changes, those of one cause together."""
+        return drift_causes(self.changes)
+
+    @property
+    def blocking(self) -> str | None:
+        """Why drift fails the run, in one sentence, or None when it does not."""
+        causes = drift_causes(change for change in self.breaking if change not in self.outside)
+        if self.mode is not Mode.FAIL or not causes:
+            return None
+        first, *others = causes
+        more = f" and {len(others)} more" if others else ""
+        what = f"{first.kind}: {first.says} in {', '.join(first.realms)}"
+        return f"breaking drift from {self.baseline}: {what}{more}"
+
+    @property
+    def sentence(self) -> str | None:
+        """One line for the terminal; None when no comparison was asked for."""
+        if self.mode is Mode.OFF or self.baseline is None:
+            return None
+        if not self.known:
+            accept = f"`registry-contracts drift accept` writes {self.baseline}"
+            return f"no baseline of {self.target} yet; {accept}" if self.observed else None
+        if not self.observed:
+            return f"nothing was observed that could differ from {self.baseline}"
+        new = f"{many(self.unaccepted, 'fact')} not in it yet" if self.unaccepted else ""
+        hint = "`registry-contracts drift` shows it" if self.changes else ""
+        return "; ".join(filter(None, (f"{counted(self.changes)} against {self.baseline}", new, hint)))
+
+
+NO_DRIFT = DriftReport()
+"""The drift of a run that was not compared."""
+
+
+def counted(changes: Sequence[Change]) -> str:
+    """How many changes there are, by severity."""
+    breaking = sum(change.severity is Severity.BREAKING for change in changes)
+    return f"{breaking} breaking, {len(changes) - breaking} additive" if changes else "none"
+
+
+def change_lines(changes: Sequence[Change]) -> Iterator[str]:
+    """Yield the changes by severity, those of one cause on one line."""
+    for severity in Severity:
+        mine = [change for change in changes if change.severity is severity]
+        if mine:
+            yield f"{severity} ({len(mine)})"
+            yield from (
+                f"  {cause.kind}: {cause.says} · {', '.join(cause.realms)}" for cause in drift_causes(mine)
+            )
+
+
+def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[str]:
+    """Yield what realms do not agree on, a line for each point and one for each value."""
+    for (clause, operation), group in groupby(
+        differences, key=lambda change: (change.clause, change.operation)
+    ):
+        yield f"{clause} · {operation}"
+        for difference in group:
+            yield f"  {difference.point}"
+            realms: dict[str, list[str]] = defaultdict(list)
+            for realm, value in difference.values.items():
+                realms[value].append(realm)
+            yield from (f"    {', '.join(names)}: {value}" for value, names in realms.items())
+
+
+def new_fact_lines(facts: Facts) -> Iterator[str]:
+    """Yield how many facts of each clause the baseline has no word on."""
+    counts: dict[str, int] = defaultdict(int)
+    for place, values in facts.items():
+        counts[place.clause] += len(values)
+    yield from (f"  {clause}: {count}" for clause, count in sorted(counts.items()))

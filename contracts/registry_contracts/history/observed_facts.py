@@ -1,0 +1,146 @@
+"""Observed facts: for each clause, operation and realm, named values that compare one by one, and how they change.
+
+The shape of a response is one fact a line, `200 body.identifier: string`: a path and a set of alternatives such as
+`null | string date-time`; a member that was not always there is marked `optional`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from typing import Annotated, Any, Final, NamedTuple
+
+import jsonschema_rs
+from msgspec import Meta
+
+from registry_contracts.file_formats import Format, Name
+
+#: The name of a fact that has none of its own.
+SEEN: Final = "seen"
+
+
+class Severity(StrEnum):
+    """What a change does to a client that relies on what was accepted."""
+
+    BREAKING = "breaking"
+    ADDITIVE = "additive"
+
+
+class Change(Format, frozen=True, kw_only=True):
+    """One observation that differs from the accepted baseline, with every realm in which it differs alike.
+
+    `was` and `now` are values in words; null for a member that was not there, or is not any more.
+    """
+
+    severity: Severity
+    change: Annotated[Name, Meta(description="Its kind: gone, changed or added.")]
+    clause: Name
+    operation: str
+    realms: Annotated[tuple[str, ...], Meta(min_length=1)]
+    point: Annotated[Name, Meta(description="Name of the fact, such as '200 body.createdOn'.")]
+    was: str | None
+    now: str | None
+
+    @property
+    def says(self) -> str:
+        """Was and now in a few words."""
+        name = "" if self.point == SEEN else f"{self.point}: "
+        if self.was is None:
+            return f"{name}{self.now}, new"
+        return f"{name}{self.was}, now {self.now or 'gone'}"
+
+
+BODY: Final = "body"
+#: Between alternatives in the text of a value.
+OR: Final = " | "
+OPTIONAL: Final = "optional"
+
+
+def alternatives(value: str) -> frozenset[str]:
+    """Cut the text of a value into its alternatives, that the member may be missing (`optional`) among them."""
+    text = value.removesuffix(f", {OPTIONAL}")
+    return frozenset([*text.split(OR), *([OPTIONAL] if text != value else [])])
+
+
+def with_alternatives(kinds: Collection[str]) -> str:
+    """Return the text of a value; `number` takes in `integer`."""
+    words = OR.join(sorted({*kinds} - {OPTIONAL, *(["integer"] if "number" in kinds else [])}))
+    return f"{words}, {OPTIONAL}" if OPTIONAL in kinds else words
+
+
+def parent_of(path: str) -> str:
+    """Return the path of the object or array that a member or an item stands in."""
+    return path.removesuffix("[]") if path.endswith("[]") else path.rpartition(".")[0]
+
+
+#: Keys that are values, such as identifiers and numbers, become this one.
+ANY_KEY: Final = "*"
+_VALUE_KEY: Final = re.compile(r"\d+|[0-9a-fA-F-]{12,}|rc-.*")
+_NAMES_ONLY: Final = str.maketrans({".": "·", "[": "(", "]": ")", "|": "/"})
+_DEEPEST: Final = 24
+_FORMS: Final = ("date-time", "date", "uuid", "email", "uri")
+_VALIDATORS: Final = {
+    name: jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True) for name in _FORMS
+}
+_KINDS: Final = {bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+
+
+def shape_of(value: Any) -> dict[str, str]:
+    """Return the kinds in a body by their paths, `body.createdOn: string date-time`, and never its values."""
+    return {f"{BODY}{path}": kind for path, kind in sorted(_shape_of(value).items())}
+
+
+def _shape_of(value: Any, depth: int = 0) -> dict[str, str]:
+    """The kinds in a value by their paths from it on, items of an array put together."""
+    inner: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for name, member in value.items() if isinstance(value, dict) and depth <= _DEEPEST else ():
+        key = ANY_KEY if _VALUE_KEY.fullmatch(name) else name.translate(_NAMES_ONLY)
+        inner[f".{key}"].append(_shape_of(member, depth + 1))
+    for item in value if isinstance(value, list) and depth <= _DEEPEST else ():
+        inner["[]"].append(_shape_of(item, depth + 1))
+    members = {step + path: kind for step, shapes in inner.items() for path, kind in put_together(shapes)}
+    return {"": _kind_of(value)} | members
+
+
+def put_together(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield several shapes as one: all kinds that a member had, and whether it was not always there."""
+    for path in sorted({path for shape in shapes for path in shape}):
+        kinds = {kind for shape in shapes if path in shape for kind in alternatives(shape[path])}
+        around = parent_of(path)
+        missing = any("object" in alternatives(s.get(around, "")) for s in shapes if path not in s)
+        yield path, with_alternatives({*kinds, *([OPTIONAL] if missing and path[-2:] != "[]" else [])})
+
+
+def _kind_of(value: Any) -> str:
+    # Forms are of ASCII; half of a surrogate pair has none, and no validator takes it.
+    form = _form_of(value) if isinstance(value, str) and value.isascii() else None
+    kind = "string" if isinstance(value, str) else _KINDS.get(type(value), "null")
+    return f"{kind} {form}" if form else kind
+
+
+@lru_cache(maxsize=4096)
+def _form_of(text: str) -> str | None:
+    # Any word before a colon is a scheme; only addresses are meant.
+    forms = _FORMS if text.startswith(("http://", "https://")) else _FORMS[:-1]
+    return next((name for name in forms if _VALIDATORS[name].is_valid(text)), None)
+
+
+Value = str | tuple[str, ...]
+"""Alternatives as text, or a closed set of texts: of these nothing may go."""
+
+#: How the names of facts about generated faults begin.
+FAULT: Final = "fault "
+
+
+class Place(NamedTuple):
+    """Where something was observed."""
+
+    clause: str
+    operation: str
+    realm: str
+
+
+Facts = dict[Place, dict[str, Value]]

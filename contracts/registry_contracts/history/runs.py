@@ -1,0 +1,335 @@
+"""The history of runs, JSON lines that never grow without end, and the trends of clauses over it.
+
+`past.json` is what a run folder keeps of the runs before it. What cannot be used is a `UsageError` that names the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from filelock import FileLock, Timeout
+from msgspec import Meta
+
+from registry_contracts.errors import UsageError
+from registry_contracts.file_formats import (
+    Count,
+    FileName,
+    Format,
+    Moment,
+    RunExitCode,
+    RunWord,
+    Seconds,
+    Seed,
+    check_moment,
+    checked,
+    convert,
+    one_of,
+    parse,
+    read_bytes,
+    read_file,
+    same_outcome,
+)
+
+#: Verdicts that say a clause held, or was seen where it is silent.
+GREEN: Final = frozenset({"pass", "observed"})
+#: Verdicts that say a clause was contradicted, accepted or not.
+RED: Final = frozenset({"fail", "advisory", "deviation"})
+#: What a run says of a clause that it judged.
+JudgedWord = Annotated[
+    str, one_of("fail", "error", "inconclusive", "advisory", "deviation", "observed", "pass")
+]
+
+
+class Seen(Format, array_like=True, frozen=True):
+    """What one run says of a clause in a realm: verdict, and what its cases cost (requests; seconds of work)."""
+
+    verdict: JudgedWord
+    requests: Count
+    seconds: Seconds
+
+
+Cells = Mapping[str, Annotated[Mapping[str, Seen], Meta(min_length=1)]]
+"""Clause id → realm → what a run said; pairs that went untested are left out."""
+
+
+class PastRun(Format, frozen=True):
+    """One run in figures."""
+
+    run: Annotated[FileName, Meta(description="Name of the run folder; unique.")]
+    started: Moment
+    profile: str
+    verdict: RunWord
+    requests: Count
+    seconds: Seconds
+    counts: Annotated[
+        Mapping[str, Annotated[int, Meta(ge=1)]],
+        Meta(description="Number of clause and realm pairs with each verdict."),
+    ]
+
+
+class Entry(PastRun, kw_only=True, frozen=True):
+    """One run: a line of the history, and `history-entry.json`."""
+
+    format: Literal[1] = 1
+    target: FileName
+    seed: Seed
+    exit_code: RunExitCode
+    cells: Cells
+    series: Annotated[
+        str, Meta(description="Profile, selection and consumer; only runs of one series compare.")
+    ] = ""
+    comparable: Annotated[
+        bool, Meta(description="False: the run was narrowed, cut short, or met faults on purpose.")
+    ] = True
+
+    @property
+    def kind(self) -> str:
+        """The series; runs that were noted before there were series go by their profile."""
+        return self.series or self.profile
+
+    def __post_init__(self) -> None:
+        """Refuse a day that no calendar has, and a verdict with the exit code of another."""
+        check_moment(self.started)
+        same_outcome(self.verdict, self.exit_code)
+
+
+#: Runs of one series on one target that are kept; a run of every clause takes about 50 kB.
+KEPT_RUNS: Final = 60
+
+
+def line_of(entry: Entry) -> str:
+    """Return an entry as one line of JSON, clauses and realms sorted, without its line break."""
+    content = msgspec.to_builtins(entry, order="deterministic")
+    return json.dumps({"format": entry.format, **content}, separators=(",", ":"), ensure_ascii=True)
+
+
+def read_line(line: str, shown: str = "the line") -> Entry:
+    """Read one line; `shown` names it in messages."""
+    return convert(parse(line, shown), Entry, shown)
+
+
+FILE_NAME: Final = "history.jsonl"
+#: Adding a run takes a fraction of a second.
+_LONGEST_WAIT_SECONDS: Final = 10.0
+#: A part of the runs kept: by so much a file may grow before it is rewritten, since rewriting makes large diffs.
+_SLACK: Final = 6
+
+
+@dataclass(frozen=True)
+class History:
+    """What a history file holds: runs, oldest first.
+
+    `damaged` maps what is wrong with a line to it; it is passed over, and kept whenever the file is written again.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    damaged: dict[str, str] = field(default_factory=dict)
+
+    def of(self, target: str, series: str | None = None) -> tuple[Entry, ...]:
+        """Return the runs on a target, or those of one series, oldest first."""
+        mine = (entry for entry in self.entries if entry.target == target)
+        return tuple(entry for entry in mine if series is None or entry.kind == series)
+
+    def series_of(self, target: str) -> tuple[str, ...]:
+        """Names of the series on a target, the one that was run last first."""
+        return tuple(dict.fromkeys(entry.kind for entry in reversed(self.of(target))))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of all targets, the one that was run last first."""
+        return tuple(dict.fromkeys(entry.target for entry in reversed(self.entries)))
+
+
+def read(path: Path) -> History:
+    """Read a history file, each run once; an absent one is an empty history."""
+    try:
+        text = read_bytes(path).decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return History()
+    except OSError as error:
+        raise UsageError(f"cannot read the history {path}: {error.strerror}") from error
+    runs: dict[str, Entry] = {}
+    damaged: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        try:
+            entry = read_line(line, f"{path}:{number}") if line.strip() else None
+        except UsageError as error:
+            damaged[str(error)] = line
+        else:
+            runs |= {entry.run: entry} if entry and entry.run not in runs else {}
+    return History(tuple(sorted(runs.values(), key=lambda entry: (entry.started, entry.run))), damaged)
+
+
+def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> None:
+    """Add a run to a history file, once; runs that end at the same time wait for one another.
+
+    Of a series that has grown by a part of what is to be kept, the oldest runs go.
+    """
+    with _locked(path):
+        before = read(path)
+        series = before.of(entry.target, entry.kind)
+        if any(other.run == entry.run for other in before.entries):
+            return
+        if len(series) < keep + keep // _SLACK:
+            _add_line(path, entry)
+            return
+        old = {other.run for other in series[: -keep + 1 or None]}
+        kept = [line_of(other) for other in (*before.entries, entry) if other.run not in old]
+        fresh = path.with_name(f".{path.name}-{os.getpid()}")
+        fresh.write_text("".join(f"{line}\n" for line in [*kept, *before.damaged.values()]), "utf-8")
+        fresh.replace(path)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a history, which lies beside it, where only those who may write the history reach it."""
+    place = path.resolve()
+    lock = FileLock(place.with_name(f".{place.name}.lock"))
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with lock.acquire(timeout=_LONGEST_WAIT_SECONDS):
+            yield
+    except Timeout:
+        raise UsageError(f"cannot write the history {path}: another run holds its lock") from None
+    except OSError as error:
+        raise UsageError(f"cannot write the history {path}: {error.strerror}") from None
+
+
+def _add_line(path: Path, entry: Entry) -> None:
+    """Append without rewriting, so that two branches of a repository merge line by line."""
+    with path.open("ab+") as file:
+        # A run that was killed while it wrote leaves a line without an end; the next one must not join it.
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        cut = size > 0 and file.read(1) != b"\n"
+        file.write((b"\n" if cut else b"") + line_of(entry).encode() + b"\n")
+
+
+#: Runs over which flips are counted.
+WINDOW: Final = 20
+#: Verdicts in one letter; an error of the suite is `E`.
+_LETTERS: Final = {
+    "pass": "p",
+    "observed": "o",
+    "fail": "F",
+    "advisory": "A",
+    "deviation": "D",
+    "inconclusive": "?",
+}
+
+
+class Trend(Format, array_like=True, frozen=True):
+    """One clause in one realm over the runs of a series.
+
+    `last_green` and `red_since` are starts of runs. `flips` are changes between green and red over the latest `WINDOW`
+    runs that were either; `letters` are the verdicts of the latest ones, from old to new.
+    """
+
+    last_green: Moment | None = None
+    red_since: Moment | None = None
+    flips: Count = 0
+    runs: Count = 0
+    letters: str = ""
+
+    @property
+    def flaky(self) -> bool:
+        """Whether it came and went: one flip is a change, two are not."""
+        return self.flips > 1
+
+    @property
+    def since(self) -> str:
+        """Since when it is red, and when it was green last."""
+        red = f"red since {_minute(self.red_since)}, " if self.red_since else ""
+        return red + (
+            f"last green {_minute(self.last_green)}" if self.last_green else "not green in the runs kept"
+        )
+
+
+def trends(history: History, target: str, series: str | None = None) -> dict[tuple[str, str], Trend]:
+    """Return the trend of each clause and realm that a series judged: the one that was run last unless given."""
+    series = series or next(iter(history.series_of(target)), "")
+    judged: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for entry in history.of(target, series):
+        for clause, realms in entry.cells.items():
+            for realm, seen in realms.items():
+                judged[clause, realm].append((entry.started, seen.verdict))
+    return {place: _trend(runs) for place, runs in sorted(judged.items())}
+
+
+def _trend(judged: Sequence[tuple[str, str]]) -> Trend:
+    last_green: str | None = None
+    red_since: str | None = None
+    for started, verdict in judged:
+        if verdict in GREEN:
+            last_green, red_since = started, None
+        elif verdict in RED:
+            red_since = red_since or started
+    firm = [verdict in RED for _, verdict in judged if verdict in RED | GREEN][-WINDOW:]
+    flips = sum(one is not other for one, other in pairwise(firm))
+    letters = "".join(_LETTERS.get(verdict, "E") for _, verdict in judged[-WINDOW:])
+    return Trend(last_green, red_since, flips, len(letters), letters)
+
+
+PAST_FILE_NAME: Final = "past.json"
+#: Runs before this one that the page can draw.
+SHOWN_RUNS: Final = 30
+
+
+class Past(Format, frozen=True):
+    """The runs before this one of its series, and what they said by clause id and realm."""
+
+    runs: Annotated[tuple[PastRun, ...], Meta(description="Oldest first.")] = ()
+    cells: Mapping[str, Mapping[str, Trend]] = {}
+    format: Literal[1] = 1
+
+    def of(self, clause: str, realm: str) -> Trend:
+        """Return what is known of a clause in a realm; all empty when no earlier run judged it."""
+        return self.cells.get(clause, {}).get(realm, Trend())
+
+    def describe(self, clause: str, realm: str) -> str:
+        """Say of a clause that is contradicted now since when it is, in a few words; empty without any history."""
+        if not self.runs:
+            return ""
+        before = self.of(clause, realm)
+        green = f"last green {_minute(before.last_green)}" if before.last_green else "not green before"
+        flips = f"; changed {before.flips} times lately" if before.flaky else ""
+        if before.red_since:
+            return f"red since {_minute(before.red_since)}, {green}{flips}"
+        return f"new in this run, {green}{flips}" if before.runs else "not judged in earlier runs"
+
+
+def past_of(history: History, target: str, series: str) -> Past:
+    """Return what a history says of a series on a target, as a run of it that starts now has to know it."""
+    runs = [msgspec.convert(e, PastRun, from_attributes=True) for e in history.of(target, series)]
+    cells: dict[str, dict[str, Trend]] = defaultdict(dict)
+    for (clause, realm), trend in trends(history, target, series).items():
+        cells[clause][realm] = trend
+    return Past(tuple(runs[-SHOWN_RUNS:]), cells)
+
+
+def write_past(folder: Path, past: Past) -> Path:
+    """Write `past.json` into a run folder and return its path."""
+    path = folder / PAST_FILE_NAME
+    path.write_text(json.dumps(checked(past, Past, PAST_FILE_NAME), separators=(",", ":")) + "\n", "utf-8")
+    return path
+
+
+def read_past(folder: Path) -> Past:
+    """Read `past.json` of a run folder; an empty past when there is none."""
+    try:
+        return read_file(folder / PAST_FILE_NAME, Past)
+    except FileNotFoundError:
+        return Past()
+
+
+def _minute(moment: str | None) -> str:
+    return (moment or "").replace("T", " ")[:16]

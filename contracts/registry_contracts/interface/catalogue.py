@@ -1,0 +1,247 @@
+"""The clause catalogue: everything the interface document says or leaves open, as data with stable names.
+
+The files of clauses are the suite's own: their entries are read strictly, and its own tests see to the rest.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from functools import cache, cached_property, lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import yaml
+from msgspec import Meta
+
+from registry_contracts.errors import SuiteError, UsageError, suggestion
+from registry_contracts.interface.description import Description, load_description, read_yaml
+from registry_contracts.interface.location import openapi_directory
+from registry_contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: Where sentences of the interface document stand, beside the description.
+_SENTENCES = "sentences.yaml"
+
+_Text = Annotated[str, Meta(min_length=1)]
+_Id = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*\Z", max_length=60)]
+_Fault = Annotated[
+    str,
+    Meta(
+        pattern=r"^((path|query|header)(\.[$\w-]+)?|body(\.[$\w-]+|\.\*)*):"
+        r"(missing|wrong-kind|null|number|too-short|too-long|pattern|unknown-value|unknown-property|empty|malformed)\Z"
+    ),
+]
+_Need = Annotated[str, Meta(pattern=r"^(realm|account|attachments)\.[a-z_]+\Z")]
+_Refusal = Annotated[int, Meta(ge=400, le=499)]
+
+
+class Level(StrEnum):
+    """How firmly the interface document states a clause (design 1), firmest first."""
+
+    MUST = "must"
+    SHOULD = "should"
+    SILENT = "silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One statement of the interface document, or one point at which it is silent.
+
+    `source` is the heading of the interface document under which it stands, or "Common sense"; `quote` the sentences
+    and table rows there that it rests on, word for word; `wording` the clause in our own words, and `title` that in
+    short, where it is long. `faults` are the generated ones that it speaks about, as ``<location>.<name>:<fault>``; a
+    star stands for any one member or item. `needs` names settings (``realm.…``, ``attachments.…``) and accounts
+    (``account.…``) without which it cannot be judged on a target, the author's aside. `otherwise` is how else the
+    sentences can be read, of a should. `realms` are those it is judged in: those of its operations unless the entry
+    names others. `message` and `status` are what the document gives for an answer, ``${realm}`` for the realm's name.
+    `untested` says why nothing can test it.
+    """
+
+    id: _Id
+    level: Level
+    operations: Annotated[tuple[str, ...], Meta(min_length=1)]
+    source: _Text
+    wording: _Text
+    title: str = ""
+    otherwise: str = ""
+    quote: str = ""
+    faults: tuple[_Fault, ...] = ()
+    needs: tuple[_Need, ...] = ()
+    realms: tuple[str, ...] = ()
+    message: _Text | None = None
+    status: _Refusal | None = None
+    untested: _Text | None = None
+    file: str = ""
+    line: int = 0
+
+    @property
+    def family(self) -> str:
+        """The clause family: the name of the file without its ending."""
+        return self.file.removesuffix(".yaml")
+
+    @property
+    def place(self) -> str:
+        """File and line of the entry, as error messages show it."""
+        return f"{self.file}:{self.line}"
+
+    def message_in(self, realm: str) -> str | None:
+        """Return the text the document gives for an answer in a realm, or ``None`` where it gives none."""
+        return self.message.replace("${realm}", realm) if self.message is not None else None
+
+
+def matches(pattern: str, fault: str) -> bool:
+    """Tell whether a fault of a clause covers a given one; a star covers one member or item."""
+    if "*" not in pattern:
+        return pattern == fault
+    ours, theirs = _steps_of_pattern(pattern), _steps(fault)
+    return len(ours) == len(theirs) and all(a in {"*", b} for a, b in zip(ours, theirs, strict=True))
+
+
+def _steps(fault: str) -> list[str]:
+    return fault.replace(":", ".").split(".")
+
+
+_steps_of_pattern = lru_cache(maxsize=1024)(_steps)
+
+
+#: Members that no entry gives.
+_MADE = {"quote", "file", "line"}
+_KEYS = {item.name for item in fields(Clause)} - _MADE
+
+
+def _entries(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the entries of a file of clauses, each with its line from 1."""
+    loader = _LOADER(path.read_text(encoding="utf-8"))
+    node: Any = loader.get_single_node()
+    for entry in node.value:
+        yield loader.construct_document(entry), entry.start_mark.line + 1
+
+
+def _clause(values: dict[str, Any], file: str, line: int, description: Description) -> Clause:
+    """Read an entry.
+
+    Raises:
+        SuiteError: it cannot be used; one line with file, line and what is wrong.
+    """
+    shown = f"{file}:{line}: {values.get('id', 'a clause without an id')}"
+    if unknown := values.keys() - _KEYS:
+        raise SuiteError(f"{shown}: unknown key {min(unknown)!r}; known are {', '.join(sorted(_KEYS))}")
+    named = values.get("source", ())
+    # A heading, which begins with a capital, names no sentence.
+    names = [each for each in ([named] if isinstance(named, str) else named) if not each[:1].isupper()]
+    sentences = [_sentences()[each] for each in names]
+    found: dict[str, Any] = {"source": sentences[0][0]} if sentences else {}
+    found |= {"quote": " … ".join(text for _, text in sentences), "file": file, "line": line}
+    try:
+        clause = msgspec.convert(values | found, Clause)
+    except msgspec.ValidationError as error:
+        raise SuiteError(f"{shown}: {error}") from None
+    if bool(clause.otherwise) is not (clause.level is Level.SHOULD):
+        raise SuiteError(f"{shown}: a should, and nothing else, says how it can be read otherwise")
+    if unknown := set(clause.operations) - description.operations.keys():
+        raise SuiteError(f"{shown}: {suggestion(min(unknown), description.operations)}")
+    return replace(clause, realms=clause.realms or _realms_of(clause, description))
+
+
+@cache
+def _sentences() -> Mapping[str, tuple[str, str]]:
+    """Sentences of the interface document by name, each with the heading under which it stands."""
+    headings = read_yaml(openapi_directory() / _SENTENCES, _SENTENCES)
+    return {name: (heading, text) for heading, named in headings.items() for name, text in named.items()}
+
+
+_FIRMNESS = list(Level)
+
+
+class Catalogue:
+    """The clauses in the order of the files, and the questions the suite asks of them."""
+
+    def __init__(self, clauses: Iterable[Clause]) -> None:
+        self._clauses = {clause.id: clause for clause in clauses}
+
+    def __iter__(self) -> Iterator[Clause]:
+        return iter(self._clauses.values())
+
+    def __len__(self) -> int:
+        return len(self._clauses)
+
+    def __contains__(self, clause_id: object) -> bool:
+        return clause_id in self._clauses
+
+    def clause(self, clause_id: str) -> Clause:
+        """Return a clause by its id.
+
+        Raises:
+            UsageError: there is none; names the closest id there is.
+        """
+        try:
+            return self._clauses[clause_id]
+        except KeyError:
+            close = difflib.get_close_matches(clause_id, self._clauses, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]!r}?" if close else "docs/clauses.md lists them all"
+            raise UsageError(f"unknown clause {clause_id!r}; {hint}") from None
+
+    def by_operation(self, operation_id: str) -> tuple[Clause, ...]:
+        """Return the clauses that cover an operation, in order; empty when there are none."""
+        return tuple(clause for clause in self if operation_id in clause.operations)
+
+    def for_fault(self, operation_id: str, fault: str) -> Clause | None:
+        """The most specific clause that speaks about a generated fault; None when the document says nothing on it.
+
+        Only a clause found here, and only at must or should, lets the fault be judged against the service: exact before
+        starred, then the one for the fewest operations, then the firmest.
+
+        Args:
+            fault: as ``path.uid:too-short``; inner members after a dot, items by their number or a star.
+        """
+        exact, starred = self._faults.get(operation_id, ({}, []))
+        if fault in exact:
+            return exact[fault]
+        return next((clause for pattern, clause in starred if matches(pattern, fault)), None)
+
+    @cached_property
+    def must(self) -> tuple[Clause, ...]:
+        """The clauses stated outright, in order."""
+        return tuple(clause for clause in self if clause.level is Level.MUST)
+
+    @cached_property
+    def _faults(self) -> dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]]:
+        """By operation: the clause of each fault that is named outright, and patterns with stars, best first."""
+        firmest = sorted(self, key=lambda clause: (len(clause.operations), _FIRMNESS.index(clause.level)))
+        named: dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]] = {}
+        for clause in firmest:
+            for operation, fault in product(clause.operations, clause.faults):
+                exact, starred = named.setdefault(operation, ({}, []))
+                if "*" in fault:
+                    starred.append((fault, clause))
+                else:
+                    exact.setdefault(fault, clause)
+        for _, starred in named.values():
+            starred.sort(key=lambda pair: pair[0].count("*"))
+        return named
+
+
+@lru_cache(maxsize=8)
+def load_catalogue(folder: Path | None = None) -> Catalogue:
+    """Load the catalogue from a folder of files, by default `clauses` beside the description; once per process.
+
+    Raises:
+        SuiteError: the catalogue cannot be used; one line with file, line and what is wrong.
+    """
+    folder = folder or openapi_directory() / "clauses"
+    clauses: dict[str, Clause] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        for values, line in _entries(path):
+            clause = _clause(values, path.name, line, load_description())
+            if clause.id in clauses:
+                raise SuiteError(f"{clause.place}: {clause.id} stands already at {clauses[clause.id].place}")
+            clauses[clause.id] = clause
+    return Catalogue(clauses.values())
+
+
+def _realms_of(clause: Clause, description: Description) -> tuple[str, ...]:
+    realms = {realm for name in clause.operations for realm in description.operations[name].realms}
+    return tuple(realm for realm in (ANY_REALM, *WORKFLOW_REALMS) if realm in realms)

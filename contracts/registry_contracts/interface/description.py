@@ -1,0 +1,251 @@
+"""The OpenAPI description as one document, as it is published and as the suite judges by it.
+
+The split files are joined by own code: the maintained Python libraries inline every reference, rename components
+after file paths, or stop at OpenAPI 3.0. Each path is a file of its own; all else that is referred to stands in
+``components/<kind>/<file>.yaml#/<Name>`` and becomes ``#/components/<kind>/<Name>``.
+"""
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import yaml
+
+from registry_contracts.errors import UsageError
+from registry_contracts.interface.location import ROOT_FILE, openapi_directory
+from registry_contracts.interface.operations import (
+    ANY_REALM,
+    METHODS,
+    WORKFLOW_REALMS,
+    Operation,
+    follow,
+    in_realms,
+    read_operations,
+    segments,
+)
+
+#: Beside it stands what a client may rely on; inside, what the suite judges by.
+_JUDGED_AS = "x-judged-as"
+#: The statuses that the sandbox answers an operation with.
+_ANSWERS = "x-sandbox-answers"
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML without dates: a timestamp in an example stays the string that JSON would carry."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in _Loader.yaml_implicit_resolvers.items()
+}
+
+
+def read_yaml(path: Path, shown: str) -> Any:
+    """Return what a YAML file, `shown` in messages, holds, in JSON's kinds only (dates stay strings).
+
+    Raises:
+        UsageError: the file is missing or is not YAML; names the line and column where the reader stopped.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader, see above
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
+        raise UsageError(f"{shown}: cannot be read as YAML: {' '.join(str(fault).split())}") from fault
+
+
+def _join(directory: Path) -> dict[str, Any]:
+    """Join the description below a directory to a document in which every ``$ref`` begins with ``#/components/``.
+
+    Raises:
+        UsageError: a file is not YAML, a reference leads nowhere, or two files define one component's name.
+    """
+    document = read_yaml(directory / ROOT_FILE, ROOT_FILE)
+    if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
+        raise UsageError(f"{ROOT_FILE}: holds no mapping 'paths'; it is not an OpenAPI description")
+    document["paths"] = {path: _rebased(directory, item["$ref"]) for path, item in document["paths"].items()}
+    components: dict[str, dict[str, Any]] = document.setdefault("components", {})
+    for path in sorted(directory.glob("components/*/*.yaml")):
+        named = components.setdefault(path.parent.name, {})
+        file = path.relative_to(directory).as_posix()
+        for name, value in _rebased(directory, file).items():
+            if name in named:
+                raise UsageError(f"{file}: defines {name}, which another file defines too; rename one")
+            named[name] = value
+    document["components"] = {kind: dict(sorted(named.items())) for kind, named in sorted(components.items())}
+    for node in _mappings(document):
+        try:
+            follow(document, node)
+        except (KeyError, TypeError):
+            raise UsageError(f"the description holds no {node['$ref']}; correct what refers to it") from None
+    return document
+
+
+def _rebased(directory: Path, file: str) -> Any:
+    """Return what a file of the description holds, with references as they are in the joined document."""
+    content = read_yaml(directory / file, file)
+    for node in _mappings(content):
+        if isinstance(node.get("$ref"), str):
+            named, _, pointer = node["$ref"].partition("#")
+            target = (directory / file).parent / named if named else directory / file
+            node["$ref"] = f"#/components/{target.parent.name}{pointer}"
+    return content
+
+
+def _as_judged(node: Any) -> Any:
+    """Return a copy in which the members of each `x-judged-as` take the place of those beside it."""
+    if isinstance(node, dict):
+        joined = {key: value for key, value in node.items() if key != _JUDGED_AS} | node.get(_JUDGED_AS, {})
+        return {key: _as_judged(value) for key, value in joined.items()}
+    return [_as_judged(value) for value in node] if isinstance(node, list) else node
+
+
+def _published(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy in which the statuses of the sandbox stand beside the ranges that they are examples of.
+
+    A page such as Swagger UI calls an answer undocumented whose very status is not listed. Nothing is judged by them.
+    """
+    copied = copy.deepcopy(document)
+    for item in copied["paths"].values():
+        for operation in (item[method] for method in METHODS if method in item):
+            responses = operation["responses"]
+            for status in operation.pop(_ANSWERS, ()):
+                responses.setdefault(str(status), responses[f"{status // 100}XX"])
+            operation["responses"] = dict(sorted(responses.items()))
+    return copied
+
+
+__all__ = ["Description", "Operation", "load_description"]
+
+
+@dataclass(frozen=True)
+class Description:
+    """The whole interface: its `operations` by ``operationId``, and one OpenAPI document in two readings.
+
+    `bundle` is what the suite judges by, `published` what other tools get, no stricter than the interface document.
+    Both are shared by everyone who loads them: copy what is to be changed.
+    """
+
+    bundle: dict[str, Any]
+    published: dict[str, Any]
+    operations: Mapping[str, Operation]
+
+    @cached_property
+    def _literal_first(self) -> list[Operation]:
+        return sorted(self.operations.values(), key=lambda operation: operation.rank)
+
+    def match(self, method: str, raw_path: str) -> tuple[Operation, dict[str, str]] | None:
+        """Find the operation of a request with the decoded values of its placeholders; None where there is none.
+
+        A literal segment wins over a placeholder, and bytes that are not UTF-8 become U+FFFD.
+
+        Args:
+            raw_path: the percent-encoded path below the base URL, as it went over the wire, so that an
+                encoded slash stays part of its segment. A query behind it is left out of account.
+        """
+        method, parts = method.upper(), segments(raw_path)
+        for operation in self._literal_first:
+            values = operation.match(parts) if operation.method == method else None
+            if values is not None:
+                return operation, values
+        return None
+
+    def for_realm(self, realm: str) -> dict[str, Any]:
+        """A copy of the bundle for one realm, or for the operations that know none (`any`).
+
+        Only its operations remain, the Realm parameter allows nothing else, and where examples are
+        named after realms only those of this one are kept.
+
+        Raises:
+            UsageError: no operation has the realm.
+        """
+        kept = {operation.id for operation in self.operations.values() if realm in operation.realms}
+        if not kept:
+            realms = ", ".join((*WORKFLOW_REALMS, ANY_REALM))
+            raise UsageError(f"realm {realm!r} is not described; use one of {realms}")
+        document = copy.deepcopy(self.bundle)
+        for path, item in list(document["paths"].items()):
+            for method in METHODS:
+                if method in item and item[method]["operationId"] not in kept:
+                    del item[method]
+            if not any(method in item for method in METHODS):
+                del document["paths"][path]
+        for node in _mappings(document):
+            _narrow(node, realm)
+        return document
+
+
+def _mappings(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+        for value in node.values():
+            yield from _mappings(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _mappings(value)
+
+
+def _narrow(node: dict[str, Any], realm: str) -> None:
+    if node.get("name") == "Realm" and "in" in node:
+        node["schema"] = {"type": "string", "enum": [realm]}
+    examples = node.get("examples")
+    if isinstance(examples, dict) and not examples.keys().isdisjoint(WORKFLOW_REALMS):
+        node["examples"] = {
+            name: value for name, value in examples.items() if name not in WORKFLOW_REALMS or name == realm
+        }
+
+
+@lru_cache(maxsize=8)
+def load_description(root: Path | None = None) -> Description:
+    """Load the description below a directory, by default the suite's own; it is read once per process.
+
+    Raises:
+        UsageError: a file is missing or broken; one line that names the place.
+    """
+    document = _join(root or openapi_directory())
+    operations = {operation.id: operation for operation in read_operations(document)}
+    return Description(_as_judged(document), _published(document), MappingProxyType(operations))
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML without aliases, which some readers take for empty, and with texts of several lines as they read."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the library's signature
+        """Write everything where it stands."""
+        return True
+
+
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text_node)
+
+
+def as_yaml(document: Mapping[str, Any]) -> str:
+    """Write a description as YAML, in its own order."""
+    return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+#: Fields of a contact whose allowed values the document does not show.
+CONTACT_VALUES_NOT_SHOWN: Final = ("gender", "organizationType", "addressType", "type", "government")
+
+
+def where_in_words(operation: str | None, realms: Iterable[str | None]) -> str:
+    """Say in which realms an operation was asked for: `in abs-dev`, `whatever the realm`, `without a known realm`."""
+    named = [realm or ANY_REALM for realm in realms]
+    described = load_description().operations.get(operation or "")
+    unknown = described is not None and described.takes_realm and set(named) == {ANY_REALM}
+    return "without a known realm" if unknown else in_realms(named)
+
+
+@cache
+def operations_with(**facts: object) -> tuple[str, ...]:
+    """Return the ids of the operations with these facts, such as ``family="draft", safe=True``, in their order."""
+    return tuple(
+        operation.id
+        for operation in load_description().operations.values()
+        if all(getattr(operation, name) == value for name, value in facts.items())
+    )

@@ -1,0 +1,119 @@
+"""Calls one operation by hand, once or several times, and judges each exchange."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from registry_contracts.checks.table import Judgement, judge
+from registry_contracts.errors import UsageError
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.transcript import curl
+from registry_contracts.interface.description import Operation
+from registry_contracts.manual.manual_session import ManualSession
+from registry_contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer
+from registry_contracts.session.actor import Actor
+from registry_contracts.session.layers import UNSENT
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """One call: what was recorded, what it shows, and a line to send it without the suite."""
+
+    recorded: Exchange
+    judged: Judgement
+    curl: str
+
+    @property
+    def sent(self) -> bool:
+        """Whether the request left; in a dry run it does not."""
+        return self.recorded.fault != UNSENT
+
+    @property
+    def spoilt(self) -> bool:
+        """Whether the environment stood in the way."""
+        return self.sent and self.recorded.fault is not None
+
+
+@dataclass
+class CallResults:
+    """Several calls of the same operation.
+
+    Attributes:
+        notes: Remarks on how the requests were made, each once.
+    """
+
+    results: list[CallResult] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def clauses(self) -> Counter[str]:
+        """In how many calls each clause was contradicted."""
+        return Counter(
+            clause
+            for result in self.results
+            for clause in {finding.clause for finding in result.judged.findings}
+        )
+
+    @property
+    def spoilt(self) -> bool:
+        """Whether the environment stood in the way of a call."""
+        return any(result.spoilt for result in self.results)
+
+
+def call(
+    session: ManualSession,
+    operation: Operation,
+    role: str,
+    realm: str,
+    options: RequestOptions,
+    times: int,
+    *,
+    live: bool,
+) -> CallResults:
+    """Call an operation.
+
+    Args:
+        times: How often, each time on fresh data.
+        live: Whether what the request is about may be arranged first.
+
+    Raises:
+        UsageError: the options name what the operation does not have, or the request must not be sent.
+        Blocked, EnvironmentFault: what it is about cannot be arranged.
+    """
+    calls = CallResults()
+    actor = session.actor(role, realm)
+    for _ in range(times):
+        prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
+        calls.notes += [note for note in prepared.notes if note not in calls.notes]
+        refuse_foreign(session, operation, prepared.request.path)
+        calls.results.append(send(session, actor, prepared))
+    return calls
+
+
+def send(session: ManualSession, actor: Actor, prepared: PreparedRequest) -> CallResult:
+    """Send one prepared request, and judge the exchange.
+
+    Raises:
+        GuardViolation: the request must not be sent.
+    """
+    exchange = prepared.request.send(actor)
+    judged = judge(exchange, session.redactor.knows, right=prepared.right)
+    recorded = session.notes.of(exchange)
+    return CallResult(recorded, judged, curl(recorded))
+
+
+def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:
+    """Refuse a write to a foreign record with a clear line, before the guard does.
+
+    Raises:
+        UsageError: it is none of the suite's.
+    """
+    named = [path[name] for name in ("uid", "identifier") if path.get(name)]
+    foreign = [name for name in named if not session.namespace.owns(name)]
+    if foreign and not operation.safe:
+        raise UsageError(
+            f"{operation.id} would write to '{foreign[0]}', which is none of the suite's; write {{uid}} for a fresh "
+            "identifier, {prefix}-… for one of your own making, or name the record under spare_identifiers "
+            "in the settings"
+        )

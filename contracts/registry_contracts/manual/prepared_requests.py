@@ -1,0 +1,437 @@
+"""Single requests by hand: the options of a request, and valid requests but for the parts that the options change."""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from registry_contracts.cases.generated_cases import Fault, with_fault
+from registry_contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request
+from registry_contracts.cases.sample_records import (
+    NO_LANGUAGE,
+    STAND_IN_SCHEMA,
+    UNKNOWN_FIELD,
+    UNKNOWN_TERM,
+    WRONG_KIND,
+    Samples,
+)
+from registry_contracts.cases.world import World
+from registry_contracts.checks.outcomes import Untested
+from registry_contracts.errors import UsageError, suggestion
+from registry_contracts.file_formats import is_file, parse, read_bytes
+from registry_contracts.interface.catalogue import Catalogue, load_catalogue
+from registry_contracts.interface.description import Operation, operations_with
+from registry_contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
+from registry_contracts.manual.manual_session import ManualSession
+from registry_contracts.safe_text import json_text
+from registry_contracts.settings.guard import refuse_production_realm
+from registry_contracts.settings.target import AUTHOR
+
+PLACES: Final = ("path", "query", "header", "body")
+#: Headers that every request may have, and that are named without their place.
+HEADERS: Final = ("Realm", "Authorization", "Accept", "Content-Type")
+_EXAMPLE: Final = (
+    "header.Realm=bch-dev, path.uid={uid}, query.$top=5, body.firstName=Ada or body.phones:='[\"+1\"]'"
+)
+#: The way to a part of a request: its place, then names and numbers, `("body", "emails", "0")`.
+Steps = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """What the options say of a request; everything else is generated.
+
+    Attributes:
+        settings: Values for parts: JSON values in the body, text anywhere else.
+        body: In place of the generated one, as bytes; None for the generated one.
+        body_name: Name of the file that the body came from.
+        without: Parts to leave out, as written.
+        invalid: The fault, as written.
+    """
+
+    settings: tuple[tuple[Steps, Any], ...] = ()
+    body: bytes | None = None
+    body_name: str | None = None
+    without: tuple[str, ...] = ()
+    invalid: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of the request is changed."""
+        return not (self.settings or self.without or self.invalid or self.body is not None)
+
+
+def read_setting(text: str) -> tuple[Steps, Any]:
+    """Read one `--set`: `PLACE.NAME=TEXT`, or `body.NAME:=JSON`.
+
+    Raises:
+        UsageError: it cannot be read; one line with an example.
+    """
+    left, equals, right = text.partition("=")
+    name = left.removesuffix(":")
+    steps = _steps(name)
+    if not equals or not steps:
+        raise UsageError(
+            f"--set '{text}' cannot be read; write PLACE.NAME=VALUE with a place of "
+            f"{', '.join(PLACES)}, as in {_EXAMPLE}"
+        )
+    if name == left:
+        return steps, right
+    if steps[0] != "body":
+        raise UsageError(f"--set '{text}': only in the body is a value JSON; write {name}=…")
+    return steps, parse(right, f"--set {left}")
+
+
+def _steps(text: str) -> Steps:
+    """The steps of a part that is named with its place; none for any other text."""
+    place, _, name = text.strip().partition(".")
+    names = name.split(".") if place == "body" else [name]
+    return (place, *names) if place in PLACES and all(names) else ()
+
+
+def read_body(text: str, *, as_json: bool) -> tuple[bytes, str | None]:
+    """Read a `--body`: `@FILE`, or the body itself.
+
+    Returns:
+        Its bytes, and the file's name where it came from a file.
+
+    Raises:
+        UsageError: the file cannot be read, or it is no JSON; one line.
+    """
+    path = Path(text[1:]) if text.startswith("@") else None
+    if path is not None and not is_file(path):
+        raise UsageError(f"--body {text}: there is no file '{path}'")
+    try:
+        content = read_bytes(path) if path else text.encode("utf-8", "surrogatepass")
+    except OSError as error:
+        raise UsageError(f"--body {text}: cannot be read: {error.strerror}") from None
+    if as_json:
+        content = content.removeprefix(codecs.BOM_UTF8)
+        parse(content, f"--body {text}" if path else "--body")
+    return content, path.name if path else None
+
+
+def _find(parts: Mapping[str, Any], text: str) -> Steps:
+    """The steps of the part that a `--without` names: with its place, or by its bare name.
+
+    Raises:
+        UsageError: there is no such part; names the nearest one.
+    """
+    names, steps = text.split("."), _steps(text)
+    places = ("body",), ("body", "document"), ("query",), ("header",)
+    possible = [steps] if steps else [(text,)] if text == "body" else [(*place, *names) for place in places]
+    for way in possible:
+        if way[0] == "header" and (steps or _listed(way[1]) in HEADERS):
+            return "header", _listed(way[1])
+        if _is_there(parts, way):
+            return way
+    body = parts.get("body")
+    members = [*body, *(body.get("document") or ())] if isinstance(body, dict) else []
+    known = [*members, *(f"{place}.{name}" for place in ("query", "header") for name in parts[place])]
+    raise UsageError(
+        f"--without {text}: the request has no such part; {suggestion(text, [*known, *HEADERS])}"
+    )
+
+
+def _listed(header: str) -> str:
+    """The name of a header as the document writes it."""
+    return next((name for name in HEADERS if name.lower() == header.lower()), header)
+
+
+def _is_there(parts: Any, steps: Steps) -> bool:
+    try:
+        walk(parts, steps)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return False
+    return True
+
+
+def walk(value: Any, steps: Sequence[str]) -> Any:
+    """The value at the end of some steps; items by their number.
+
+    Raises:
+        KeyError, IndexError, TypeError, ValueError: there is none.
+    """
+    for step in steps:
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
+
+
+def _put(parts: dict[str, Any], steps: Steps, value: Any) -> None:
+    """Put a value in, and the objects around it that are missing; one behind the last item of a list is added."""
+    holder: Any = parts
+    try:
+        for step in steps[:-1]:
+            if isinstance(holder, dict):
+                holder.setdefault(step, {})
+            holder = walk(holder, [step])
+        if isinstance(holder, list) and int(steps[-1]) == len(holder):
+            holder.append(value)
+        else:
+            holder[int(steps[-1]) if isinstance(holder, list) else steps[-1]] = value
+    except (TypeError, ValueError, IndexError, KeyError):
+        raise UsageError(
+            f"--set {'.'.join(steps)}: there is no such place in the body; members are named, items numbered from 0"
+        ) from None
+
+
+#: What is sent for a fault, by its key or else by its kind; `body:malformed` is made of the body itself.
+_VALUES: Final[Mapping[str, Any]] = {
+    "header.Authorization:unknown-value": "Bearer never-issued",
+    "header.Authorization:malformed": "Bearer",
+    "body:malformed": None,
+    "body:empty": {},
+    "path.uid:pattern": "a-name-with-a-!",
+    "path.attachmentId:wrong-kind": "one",
+    "path.tempFileId:pattern": "a b",
+    "header.Content-Type:malformed": "multipart/form-data",
+    "missing": ABSENT,
+    "wrong-kind": WRONG_KIND,
+    "null": None,
+    "number": 17,
+    "empty": "",
+    "malformed": "(((",
+    "too-short": "",
+    "too-long": "x" * 1001,
+    "unknown-value": UNKNOWN_TERM,
+    "unknown-property": {UNKNOWN_FIELD: "42"},
+    "pattern": {NO_LANGUAGE: "Nairobi"},
+}
+
+
+def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
+    """The faults of an operation that a clause speaks about and that can be made by themselves."""
+    spoken = (fault for clause in catalogue.by_operation(operation) for fault in clause.faults)
+    made = []
+    for key in dict.fromkeys(spoken):
+        place, _, kind = key.partition(":")
+        where, *steps = place.split(".")
+        if "*" not in key and key != "body:too-long":
+            made.append(Fault(where, tuple(steps), key, _VALUES.get(key, _VALUES.get(kind))))
+    return made
+
+
+def choose_fault(operation: str, name: str) -> Fault:
+    """The fault of a name: its whole key, its part (`body.firstName`), or its kind alone.
+
+    Raises:
+        UsageError: the operation has no such fault; names the nearest one.
+    """
+    possible = known_faults(operation, load_catalogue())
+    for fits in (
+        lambda fault: fault.key == name,
+        lambda fault: fault.key.partition(":")[0] == name,
+        lambda fault: fault.kind == name,
+        lambda fault: fault.key.partition(":")[0].endswith(f".{name}"),
+    ):
+        if chosen := next(filter(fits, possible), None):
+            return chosen
+    names = [*dict.fromkeys(fault.kind for fault in possible), *(fault.key for fault in possible)]
+    advice = suggestion(name, names)
+    if advice.startswith("known"):
+        advice = f"kinds: {', '.join(dict.fromkeys(fault.kind for fault in possible))}"
+    raise UsageError(
+        f"--invalid {name}: {operation} has no such fault; {advice}; --invalid list shows them all"
+    )
+
+
+#: Roles that own the records they work on, so that a right request has to be accepted.
+_OWNERS: Final = (AUTHOR,)
+_RULED: Final = ("uid", "identifier")
+_EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
+_HELPED: Final = ("anonymous", "restricted")
+#: Note of a request whose subject was made up, because nothing was to be sent for it.
+UNARRANGED: Final = "a real call would first arrange what the request is about"
+
+
+@dataclass(frozen=True)
+class PreparedRequest:
+    """A request that is ready to be sent.
+
+    Attributes:
+        right: The request is valid in every respect, so it has to be accepted.
+        notes: Remarks: settings that are missing, the fault that was chosen.
+    """
+
+    request: Request
+    right: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+
+#: What stands in a path where nothing is arranged: the first of a setting, or a value.
+_NAMED: Final = {"tempFileId": "temporary_files"}
+_PLAIN: Final = {"attachmentId": "1", "filename": "note.txt"}
+
+
+class RequestPreparer:
+    """Prepares requests of one operation, as one role in one realm.
+
+    Args:
+        live: Whether something may be sent to arrange what the request is about.
+    """
+
+    def __init__(
+        self, session: ManualSession, operation: Operation, role: str, realm: str, *, live: bool
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._role = role
+        self._live = live
+        owner = AUTHOR if role in _HELPED else role
+        self._owner = session.actor(owner, realm)
+        self._account = session.target.accounts[owner]
+        self._samples = Samples(session.target.realm_settings(realm), realm)
+        self._notes: list[str] = []
+
+    def prepare(self, options: RequestOptions) -> PreparedRequest:
+        """Prepare a request, on fresh data.
+
+        Raises:
+            UsageError: the options name what the operation does not have.
+            Blocked, EnvironmentFault: what it is about cannot be arranged.
+        """
+        self._notes.clear()
+        settings = [(steps, self._filled(value)) for steps, value in options.settings]
+        path = {steps[1]: value for steps, value in settings if steps[0] == "path"}
+        for name in path.keys() - set(self._operation.path_parameters):
+            parameters = self._operation.path_parameters
+            advice = suggestion(name, parameters) if parameters else "it has none"
+            raise UsageError(f"--set path.{name}: {self._operation.id} has no such path parameter; {advice}")
+        request = self._base(path)
+        if self._operation.id == "createAttachment":
+            request = replace(request, body=CONTENT if options.body is None else options.body)
+        elif options.body is not None:
+            request = replace(request, body=json.loads(options.body))
+        if options.body_name and "filename" in request.path and "filename" not in path:
+            request = replace(request, path={**request.path, "filename": options.body_name})
+        if options.invalid is not None:
+            request = self._faulty(request, options.invalid)
+        parts: dict[str, Any] = {
+            "path": {**request.path},
+            "query": {**request.query},
+            "header": {**request.headers},
+        }
+        parts |= {} if request.body is ABSENT else {"body": copy.deepcopy(request.body)}
+        for steps, value in settings:
+            _put(parts, steps, value)
+        for name in options.without:
+            *way, last = _find(parts, name)
+            holder = walk(parts, way)
+            if way == ["header"]:
+                holder[last] = None
+            else:
+                del holder[int(last) if isinstance(holder, list) else last]
+        right = options.is_empty and self._role in _OWNERS and not self._notes
+        body = parts.get("body", ABSENT)
+        sent = Request(request.operation, parts["path"], parts["query"], parts["header"], body)
+        return PreparedRequest(sent, right, tuple(self._notes))
+
+    def _base(self, path: dict[str, str]) -> Request:
+        """A valid request; arranged where that is possible and the options do not name its record."""
+        operation = self._operation.id
+        named = bool(path.keys() - {"filename", "schema"})
+        if self._live and not named:
+            try:
+                world = World(self._session, self._owner, self._samples)
+                request = OrdinaryRequests(world, self._account).request(operation)
+                return replace(request, path={**request.path, **path})
+            except Untested as missing:
+                # What it is about is not there, so that nothing has to be accepted.
+                self._note_made_up(missing)
+        request = self._made_up(operation, path)
+        if not self._live and operation not in operations_with(needs=None) and not named:
+            self._notes.append(UNARRANGED)
+        return request
+
+    def _made_up(self, operation: str, settled: Mapping[str, str]) -> Request:
+        """A request without anything sent for it; its body names the same record as its path."""
+        path = {name: settled.get(name) or self._path(name) for name in self._operation.path_parameters}
+        identifier = path.get("uid") or path.get("identifier") or self._session.namespace.uid()
+        if operation == "createToken":
+            body = {"email": self._account.email, "password": self._account.password.reveal()}
+            return Request(operation, body=body)
+        stores, samples = self._operation.stores, self._samples
+        if stores == "draft" and samples.tells("draft_document"):
+            return Request(operation, path, {"schema": samples.draft_schema}, body=samples.draft(identifier))
+        stand_in = samples.stand_in(identifier)
+        if stores in ("contact", "draft"):
+            query = {"schema": self._or(partial(samples.setting, "contact_schema"), STAND_IN_SCHEMA)}
+            return Request(
+                operation, path, query, body=self._or(partial(samples.full_contact, identifier), stand_in)
+            )
+        if "schema" in path:
+            body = self._or(partial(samples.submission, identifier), {"document": stand_in})
+            return Request(operation, path, body=body)
+        return Request(operation, path)
+
+    def _path(self, name: str) -> str:
+        if name == "schema":
+            return str(self._or(partial(self._samples.setting, "workflow_schema"), STAND_IN_SCHEMA))
+        updates = self._operation.id == "updateWorkflowRecord"
+        named = "existing_identifier" if updates else _NAMED.get(name)
+        given = self._or(partial(self._samples.setting, named), ()) if named else ()
+        return str(next(iter(given), None) or _PLAIN.get(name) or self._session.namespace.uid())
+
+    def _or(self, sample: Callable[[], Any], stand_in: Any) -> Any:
+        """A sample, or what stands in for one that lacks its setting."""
+        try:
+            return sample()
+        except Untested as missing:
+            self._note_made_up(missing)
+            return stand_in
+
+    def _note_made_up(self, missing: Untested) -> None:
+        note = f"{missing}: made up"
+        self._notes += [note] if note not in self._notes else []
+
+    def _faulty(self, request: Request, chosen: str) -> Request:
+        fault = choose_fault(self._operation.id, chosen)
+        self._notes.append(f"fault: {fault.key}")
+        if fault.key == "body:malformed":
+            return replace(request, body=json_text(request.body).encode()[:-1] + b",")
+        if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
+            # The nearest miss shows most, and each on an identifier of its own.
+            missed = self._session.namespace.uid(_EDGES[fault.kind])
+            return replace(request, path={**request.path, fault.name: missed})
+        try:
+            return with_fault(request, fault, self._session.namespace)
+        except (KeyError, IndexError, TypeError, StopIteration):
+            raise UsageError(
+                f"--invalid {chosen}: the request that was made up has no {fault.key.partition(':')[0]}; "
+                "give it with --set or --body"
+            ) from None
+
+    def _filled(self, value: Any) -> Any:
+        """A text with `{uid}` for a fresh identifier and `{prefix}` for what the session's identifiers begin with."""
+        if not isinstance(value, str):
+            return value
+        if "{uid}" in value:
+            fresh = self._session.shared.once("the uid of --set", self._session.namespace.uid)
+            value = value.replace("{uid}", fresh)
+        return value.replace("{prefix}", self._session.namespace.prefix)
+
+
+def realm_for(operation: Operation, realm: str | None, realms: tuple[str, ...]) -> str:
+    """The realm to send an operation in: the one named, or else the target's first that has it.
+
+    Raises:
+        UsageError: the operation or the target does not have it.
+    """
+    if operation.realms == (ANY_REALM,):
+        return ANY_REALM
+    offered = [name for name in realms if name in operation.realms]
+    if realm is None and offered:
+        return offered[0]
+    refuse_production_realm(realm)
+    if realm not in offered:
+        there = f"realm '{realm}'" if realm else "any realm"
+        raise UsageError(
+            f"{operation.id} is not in {there} of the target; {suggestion(realm or '', offered)}"
+        )
+    return str(realm)

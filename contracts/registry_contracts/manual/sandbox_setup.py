@@ -1,0 +1,60 @@
+"""What an embedded sandbox can be set up with, as rows of a list: faults, variants, habits and weathers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from registry_contracts.errors import UsageError
+
+Row = dict[str, Any]
+
+
+def _of_sandbox(name: str) -> ModuleType:
+    """A module of the sandbox, which is an optional extra and slow to import.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        return import_module(f"registry_contracts.sandbox.{name}")
+    except ModuleNotFoundError as error:
+        why = "the sandbox is not installed: pip install 'registry-contracts[sandbox]'"
+        raise UsageError(why) from error
+
+
+def faults(*, fixed: bool = False) -> list[Row]:
+    """Every fault, or those of the fixed set alone, with what it breaks."""
+    population = _of_sandbox("faults.population")
+    return [
+        {
+            "id": each.name,
+            "sentence": each.sentence,
+            "clauses": list(each.breaks),
+            "operations": list(each.at),
+        }
+        for each in (population.fixed_set() if fixed else population.population().values())
+    ]
+
+
+def variants() -> list[Row]:
+    """Every variant with the silent points that it fills."""
+    known = _of_sandbox("variants").ALL.values()
+    return [{"id": each.name, "sentence": each.sentence, "silent": list(each.silent)} for each in known]
+
+
+def habits() -> list[Row]:
+    """Every habit with its usual value, as `--habit` takes it."""
+    return [
+        dict(zip(("id", "usual", "meaning"), each, strict=True)) for each in _of_sandbox("habits").described()
+    ]
+
+
+def weathers() -> list[Row]:
+    """Every weather with its figures, as `--weather` takes them."""
+    module = _of_sandbox("weather")
+    known = module.ALL.values()
+    return [
+        {"id": each.name, "sentence": each.sentence, "figures": module.figures_text(each)} for each in known
+    ]

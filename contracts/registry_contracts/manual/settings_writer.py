@@ -1,0 +1,398 @@
+"""Writes a target's settings file and sample documents, with what a recorded session of a client shows of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from registry_contracts.checks.errors_array import was_taken
+from registry_contracts.checks.workflow import Row, carries_message
+from registry_contracts.errors import UsageError
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.request_facts import RequestFacts, read_request
+from registry_contracts.interface.operations import is_valid_uid
+from registry_contracts.manual.recorded_names import RecordedNames, realms_named
+from registry_contracts.safe_text import json_text
+from registry_contracts.session.shared_state import write_whole
+from registry_contracts.settings.target import (
+    ACCOUNT_ROLES,
+    DEVELOPMENT_REALMS,
+    OF_ONE_REALM,
+    PRODUCTION_REALMS,
+    RealmSettings,
+    ServiceNames,
+)
+
+_E_MAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
+#: Members whose texts tell of a person, in contact records and in documents that hold one.
+_PERSONAL: Final = frozenset(
+    {"firstname", "middlename", "lastname", "prefix", "email", "emails", "phone", "phones", "fax", "faxes"}
+    | {"address", "street", "postalcode"}
+)
+
+
+@dataclass
+class RecordedSettings:
+    """What a recording shows of one target.
+
+    Attributes:
+        base_url: Empty when no request is one of the interface.
+        realms: Setting → value, by realm in the document's spelling.
+        names: What was sent in place of documented names that never were.
+        production: Whether a request was made to a production realm.
+        notes: What a person should know, a line each.
+        requests: How many requests of the interface were read.
+    """
+
+    base_url: str = ""
+    realms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    names: ServiceNames = field(default_factory=ServiceNames)
+    production: bool = False
+    notes: list[str] = field(default_factory=list)
+    requests: int = 0
+
+
+@dataclass(frozen=True)
+class _Role:
+    """The setting that a record is for; what weighs more or came later replaces what was known of a record."""
+
+    setting: str
+    weight: int
+
+
+_TAKEN: Final = _Role("existing_identifier", 2)
+_LOCKED: Final = _Role("locked_identifier", 2)
+#: Weaker, as another account than the author may have asked.
+_NOT_OURS: Final = _Role("others_identifier", 1)
+#: Weakest, as it does not tell whose the record is.
+_THERE: Final = _Role("existing_identifier", 0)
+
+
+def learn(exchanges: Iterable[Exchange], *, keep_personal_data: bool = False) -> RecordedSettings:
+    """Learn settings from recorded exchanges.
+
+    Args:
+        exchanges: In their order.
+        keep_personal_data: Leave names, addresses and numbers of people in sample documents as they are.
+    """
+    return _Learner(keep_personal_data=keep_personal_data).learn(exchanges)
+
+
+class _Learner:
+    def __init__(self, *, keep_personal_data: bool) -> None:
+        self._keep = keep_personal_data
+        self._learned = RecordedSettings()
+        self._names = RecordedNames()
+        self._taken_as_documented: set[str] = set()
+        self._with_bodies = False
+        #: Schemas of drafts that were refused for no other reason than what they are, by realm.
+        self._refused_drafts: dict[str, set[str]] = {}
+        #: What is known of a record, by realm and identifier.
+        self._roles: dict[str, dict[str, _Role]] = {}
+
+    def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
+        learned = self._learned
+        facts = ((exchange, read_request(exchange)) for exchange in exchanges)
+        requests = [(exchange, read) for exchange, read in facts if read is not None]
+        for exchange, read in requests:
+            self._names.read(exchange, read)
+        for exchange, read in requests:  # the header of the realm may show late
+            self._read(exchange, read)
+        addresses = Counter(read.base_url for _, read in requests)
+        learned.requests = addresses.total()
+        learned.base_url = addresses.most_common(1)[0][0] if addresses else ""
+        learned.names = ServiceNames(self._names.scheme or None, {}, {}, self._names.realm_header or None)
+        for realm, roles in self._roles.items():
+            for identifier, role in sorted(roles.items(), key=lambda known: -known[1].weight):
+                learned.realms[realm].setdefault(role.setting, identifier)
+        for realm in self._taken_as_documented & learned.realms.keys():
+            learned.realms[realm].pop("sent_as", None)
+        learned.notes += [*self._notes(addresses), *self._names.notes()]
+        for realm, settings in learned.realms.items():
+            self._settle_drafts(realm, settings)
+        return learned
+
+    def _notes(self, addresses: Mapping[str, int]) -> Iterator[str]:
+        if len(addresses) > 1 and not self._learned.production:
+            others = ", ".join(sorted(addresses)[:3])
+            yield f"the recording holds several addresses ({others}); the most used one is taken"
+        if addresses and not self._with_bodies:
+            yield (
+                "no request and no response of the recording has a body, so no document and no message could be "
+                "learned; export it with content"
+            )
+
+    def _settle_drafts(self, realm: str, settings: dict[str, Any]) -> None:
+        """Leave a draft of another schema out where contacts may serve: what is known of these tells more."""
+        draft, contact = settings.get("draft_schema"), settings.get("contact_schema")
+        known = contact and draft and contact not in self._refused_drafts.get(realm, ())
+        if not known or "draft_document" not in settings:
+            return
+        del settings["draft_schema"], settings["draft_document"]
+        if draft != contact:
+            self._learned.notes.append(
+                f"the recording saved a draft of '{draft}' in {realm}: draft_schema and draft_document are for a "
+                "service that takes no contact as a draft, which it does not show"
+            )
+
+    def _read(self, exchange: Exchange, sent: RequestFacts) -> None:
+        """Learn from one request."""
+        if realms_named(exchange, sent.query) & set(PRODUCTION_REALMS):
+            self._learned.production = True
+        by_query = dict(sent.query).get("Realm") if "Realm" in sent.operation.query_parameters else None
+        facts = replace(sent, realm=sent.realm or self._names.realm(exchange) or by_query)
+        answered = exchange.response is not None and bool(exchange.response.text)
+        self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
+        realm = (facts.realm or "").strip().lower()
+        if realm not in DEVELOPMENT_REALMS or exchange.response is None:
+            return
+        if facts.operation.stores == "draft" and exchange.response.refusal:
+            self._refused_drafts.setdefault(realm, set()).add(dict(facts.query).get("schema", ""))
+        settings = self._learned.realms.setdefault(realm, {})
+        if was_taken(exchange) and facts.realm == realm:
+            self._taken_as_documented.add(realm)
+        elif was_taken(exchange):
+            settings.setdefault("sent_as", facts.realm)
+        known = self._roles.setdefault(realm, {})
+        for identifier, role in _roles_shown(exchange, facts, realm):
+            known[identifier] = max(role, known.get(identifier, role), key=lambda each: each.weight)
+        for name, value in _accepted(exchange, facts) if was_taken(exchange) else ():
+            if name == "country_terms":
+                settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
+            elif name not in settings:
+                personal = isinstance(value, dict) and not self._keep
+                settings[name] = without_personal_data(value) if personal else value
+
+
+def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
+    """Settings that an accepted request shows."""
+    operation, body = facts.operation, exchange.request_body.json
+    schema = dict(facts.query).get("schema") or facts.path.get("schema")
+    if operation.stores == "contact":
+        if schema:
+            yield "contact_schema", schema
+        yield from _terms(body)
+        if isinstance(body, dict):
+            yield "contact_document", _unnamed(body)
+    if operation.stores == "draft" and schema and isinstance(body, dict):
+        yield "draft_schema", schema
+        yield "draft_document", _unnamed(body)
+    if "schema" in operation.path_parameters:
+        document = body.get("document") if isinstance(body, dict) else None
+        if schema:
+            yield "workflow_schema", schema
+        if isinstance(document, dict):
+            yield "workflow_document", _unnamed(document)
+
+
+def _terms(body: Any) -> Iterator[tuple[str, Any]]:
+    """Identifiers that an accepted contact names."""
+    for member, setting in (("country", "country_terms"), ("contactOrganization", "contact_organization")):
+        named = body.get(member) if isinstance(body, dict) else None
+        identifier = named.get("identifier") if isinstance(named, dict) else None
+        if isinstance(identifier, str) and identifier.strip():
+            yield setting, identifier
+
+
+def _roles_shown(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, _Role]]:
+    """What an update that was taken, or the message of a refusal, shows of a record, by its identifier."""
+    named, updates = (
+        facts.path.get("identifier"),
+        facts.operation.method == "PUT" and facts.operation.permanent,
+    )
+    identifier = named or facts.path.get("uid") or ""
+    # A settings file takes no identifier that breaks the rule.
+    if exchange.response is None or not is_valid_uid(identifier):
+        return
+    if was_taken(exchange):
+        yield from [(identifier, _TAKEN)] if updates else []
+    elif named:
+        rows = ((Row.LOCKED, _LOCKED), (Row.MAY_NOT_UPDATE, _NOT_OURS), (Row.TAKEN, _THERE))
+        yield from ((named, role) for row, role in rows if carries_message(exchange.response, row, realm))
+
+
+def _unnamed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document without its own identifier, which every submission fills in."""
+    copied: dict[str, Any] = json.loads(json.dumps(document))
+    if isinstance(copied.get("header"), dict):
+        copied["header"].pop("identifier", None)
+    return copied
+
+
+def without_personal_data(value: Any, member: str = "") -> Any:
+    """Return a JSON value with the texts that tell of a person replaced by made-up ones of the same kind.
+
+    Args:
+        member: Name of the nearest member that holds the value.
+    """
+    if isinstance(value, dict):
+        return {name: without_personal_data(item, _nearest(name, member)) for name, item in value.items()}
+    if isinstance(value, list):
+        return [without_personal_data(item, member) for item in value]
+    if not isinstance(value, str):
+        return value
+    if _E_MAIL.fullmatch(value.strip()):
+        return "person@example.test"
+    if member in _PERSONAL:
+        return re.sub(r"\d", "5", value) if any(sign.isdigit() for sign in value) else "Sample"
+    return value
+
+
+def _nearest(name: str, holder: str) -> str:
+    """The member that decides about a text: language keys below `address` belong to the address."""
+    lowered = name.lower()
+    return holder if holder in _PERSONAL and lowered not in _PERSONAL else lowered
+
+
+SAMPLES: Final = "samples"
+_SETTINGS: Final = RealmSettings.__dataclass_fields__
+_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
+_HEAD: Final = (
+    "Written by `registry-contracts init`. docs/live.md explains every key; `registry-contracts doctor --target NAME`",
+    "says which setting would let a run judge more. Secrets never stand in this file: accounts name variables.",
+)
+_ROLES: Final = {
+    "author": "may create and update records in every realm above",
+    "restricted": "can sign in, may neither create nor update",
+    "nau": "holds the NAU role",
+    "other": "a second author, who owns the record named by others_identifier",
+}
+
+
+@dataclass(frozen=True)
+class TargetSettings:
+    """What a settings file is to hold.
+
+    Attributes:
+        name: Of the target, and of the file without its ending.
+        base_url: Empty where it is not known; the line then has to be filled in.
+        variables: Role → names of the variables of its e-mail and its password.
+        realm: Realm → setting → value.
+        remarks: Lines at the top of the file.
+        names: What the target calls otherwise than the document.
+    """
+
+    name: str
+    base_url: str
+    realms: tuple[str, ...]
+    variables: Mapping[str, tuple[str, str]]
+    realm: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    names: ServiceNames = field(default_factory=ServiceNames)
+
+
+def default_variables(role: str) -> tuple[str, str]:
+    """The names of the variables of a role's e-mail and password, unless a person names others."""
+    middle = "" if role == ACCOUNT_ROLES[0] else f"{role.upper()}_"
+    return f"REGISTRY_{middle}EMAIL", f"REGISTRY_{middle}PASSWORD"
+
+
+def settings_path(name: str, folder: Path) -> Path:
+    """Where the settings file of a target stands.
+
+    Raises:
+        UsageError: the name is no file name.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"'{name}' is no name for a target; use letters, digits, hyphens and dots")
+    return folder / f"{name.removesuffix('.toml')}.toml"
+
+
+def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
+    """Write the settings file and its samples, each whole or not at all.
+
+    Returns:
+        What was written, the settings file last.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    writer = _Writer(settings)
+    samples = {path.parent / SAMPLES / name: text for name, text in writer.samples()}
+    # What people recorded is not committed unless they say so.
+    unseen = {path.parent / SAMPLES / ".gitignore": "*\n"} if samples else {}
+    texts = {**unseen, **samples, path: writer.text}
+    try:
+        for folder in {place.parent for place in texts}:
+            folder.mkdir(parents=True, exist_ok=True)
+        for place, text in texts.items():
+            write_whole(place, text.encode())
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to '{path.parent}': {error.strerror}; run it in a folder that takes files"
+        ) from None
+    return list(texts)
+
+
+class _Writer:
+    """Words a settings file: what is known, once where it is the same in every realm; the rest as examples."""
+
+    def __init__(self, settings: TargetSettings) -> None:
+        self._settings = settings
+        first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
+        #: What several realms have, all with the same value.
+        self._common = {
+            name: value
+            for name, value in first.items()
+            if others and all(value == other.get(name) for other in others)
+        }
+        self._own = {
+            realm: {name: value for name, value in given.items() if name not in self._common}
+            for realm, given in settings.realm.items()
+        }
+
+    def samples(self) -> Iterator[tuple[str, str]]:
+        """Names and texts of the sample documents."""
+        for realm, given in {**self._own, "": self._common}.items():
+            for setting, value in given.items():
+                if isinstance(value, dict):
+                    yield (
+                        self._sample_name(realm, setting),
+                        json.dumps(value, indent=2, ensure_ascii=False) + "\n",
+                    )
+
+    def _sample_name(self, realm: str, setting: str) -> str:
+        parts = self._settings.name.removesuffix(".toml"), realm, setting.removesuffix("_document")
+        return f"{'-'.join(filter(None, parts))}.json"
+
+    @property
+    def text(self) -> str:
+        """The settings file."""
+        settings = self._settings
+        lines = [f"# {line}" for line in (*_HEAD, *settings.remarks)]
+        lines += ["", f"base_url = {_toml(settings.base_url)} # the address before /api/v2013"]
+        lines += ['kind = "development" # the only kind the suite writes to']
+        lines += [f"realms = {_toml(settings.realms)}"]
+        for role in ACCOUNT_ROLES:
+            email, password = map(_toml, settings.variables.get(role, default_variables(role)))
+            lines += ["", f"[accounts.{role}] # {_ROLES[role]}"]
+            lines += [f"email_env = {email}", f"password_env = {password}"]
+        lines += ["", "[realm] # for all realms; a realm's own table goes first"]
+        lines += [*self._given("", self._common), *self._examples(_SETTINGS.keys() - set(OF_ONE_REALM))]
+        lines += ["# Of one realm, below its own table:", *self._examples(OF_ONE_REALM)]
+        for realm in settings.realms:
+            lines += ["", f"[realm.{realm}]", *self._given(realm, self._own.get(realm, {}))]
+        names = [f"{name} = {_toml(value)}" for name, value in asdict(settings.names).items() if value]
+        return "\n".join([*lines, *(["", "[names]", *names] if names else [])]) + "\n"
+
+    def _given(self, realm: str, given: Mapping[str, Any]) -> Iterator[str]:
+        for setting, value in given.items():
+            file = f"{SAMPLES}/{self._sample_name(realm, setting)}"
+            yield f"{setting} = {_toml(file if isinstance(value, dict) else value)}"
+
+    def _examples(self, names: Collection[str]) -> Iterator[str]:
+        """A comment for each setting that no realm has, with a value that it may have and its meaning."""
+        for name in (name for name in _SETTINGS if name in names):
+            if not any(name in given for given in self._settings.realm.values()):
+                described = _SETTINGS[name].metadata
+                yield f"# {name} = {_toml(described['example'])} # {described['meaning']}"
+
+
+def _toml(value: Any) -> str:
+    """A text or a list of texts as TOML, which writes them as JSON does, but for one character."""
+    return json_text(value).replace("\x7f", "\\u007f")

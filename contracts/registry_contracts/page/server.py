@@ -1,0 +1,265 @@
+"""The page of the proxy: Swagger UI, whose requests pass the proxy as a chosen role, beside what passes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+from importlib.metadata import distribution
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from registry_contracts.errors import EnvironmentFault, UsageError
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.redaction import TrafficRedactor
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.cross_origin import HEADERS
+from registry_contracts.interface.description import load_description
+from registry_contracts.manual.proxy import ProxyHandler, raw_target
+from registry_contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
+from registry_contracts.page.access import AccessCheck, own_answer
+from registry_contracts.session.session import secrets_of
+from registry_contracts.session.tokens import Token, token_of
+from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, ANY_REALM, Account, Target, WireNames
+
+_LARGEST_REQUEST: Final = 16 * 1024**2
+_OWN_FILES: Final = {"page.js": "text/javascript", "page.css": "text/css"}
+_SWAGGER_FILES: Final = {
+    "swagger-ui.css": "text/css",
+    "swagger-ui-bundle.js": "text/javascript",
+    "favicon-32x32.png": "image/png",
+}
+_KEY: Final = "{{key}}"
+_SIGN_IN: Final = "createToken"
+#: Stand on the page for what never comes there, and are filled in where the request is sent.
+_TOKEN: Final = re.compile(r"Bearer \$([A-Z]+)_TOKEN")
+_PASSWORD: Final = re.compile(r"\$([A-Z]+)_PASSWORD")
+#: Of the connection to the target, or such that a browser would act on.
+_NOT_SHOWN: Final = frozenset(
+    {"content-encoding", "content-length", "location", "refresh", "set-cookie", "www-authenticate"}
+)
+#: How the identifiers of new records begin in the description's examples.
+_EXAMPLE: Final = re.compile(r"\bexample-(?=(draft|contact|record)-)")
+_JSON: Final = "application/json"
+#: What Swagger UI asks for by itself.
+_ANYTHING: Final = "*/*"
+_ABOUT: Final = (
+    "What is tried out goes through the proxy to the target as the role and in the realm that are chosen above, and is "
+    "judged beside what passes. `$AUTHOR_TOKEN` and its like are filled in on the way; what is created stays."
+)
+
+
+def page_application(proxy: ProxyHandler, client_url: str, target: Target, feed: Feed) -> web.Application:
+    """Make the page; serve it on loopback only.
+
+    Args:
+        proxy: Sends what is tried out.
+        client_url: The proxy's address for other clients.
+        feed: What has passed.
+    """
+    access = AccessCheck()
+    page = _Page(proxy, client_url, target, feed, access.key)
+    application = web.Application(client_max_size=_LARGEST_REQUEST, middlewares=[access.middleware])
+    application.add_routes(
+        [
+            web.get("/", page.index),
+            web.get("/static/{name}", page.file),
+            web.get("/page/start", page.start),
+            web.post("/page/sign-in/{role}", page.sign_in),
+            web.get("/page/exchanges/{after:[0-9]{1,9}}", page.exchanges),
+            web.route("*", "/api/{path:.*}", page.try_out),
+        ]
+    )
+    return application
+
+
+class _Page:
+    def __init__(self, proxy: ProxyHandler, client_url: str, target: Target, feed: Feed, key: str) -> None:
+        self._proxy = proxy
+        self._client_url = client_url
+        self._target = target
+        self._feed = feed
+        self._key = key
+        self._names = WireNames.of(target)
+        self._redactor = TrafficRedactor(secrets_of(target))
+        self._tokens: dict[str, Token] = {}
+        self._signing_in = asyncio.Lock()
+
+    async def index(self, _: web.Request) -> web.Response:
+        text = files("registry_contracts.page").joinpath("static", "index.html").read_text("utf-8")
+        return web.Response(text=text.replace(_KEY, self._key), content_type="text/html")
+
+    async def file(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if name in _OWN_FILES:
+            content = files("registry_contracts.page").joinpath("static", name).read_bytes()
+        elif name in _SWAGGER_FILES:
+            content = Path(
+                str(distribution("flask-swagger-ui").locate_file(f"flask_swagger_ui/dist/{name}"))
+            ).read_bytes()
+        else:
+            raise web.HTTPNotFound
+        return web.Response(body=content, content_type=(_OWN_FILES | _SWAGGER_FILES)[name])
+
+    async def start(self, _: web.Request) -> web.Response:
+        """Answer what the page begins with."""
+        missing = {role: self._target.missing(f"account.{role}") for role in ACCOUNT_ROLES}
+        return web.json_response(
+            {
+                "target": f"{self._target.name} ({self._target.base_url})",
+                "proxy": self._client_url,
+                "realms": self._target.realms,
+                "roles": {**missing, ANONYMOUS: None},
+                "description": self._description(),
+            }
+        )
+
+    async def sign_in(self, request: web.Request) -> web.Response:
+        """Sign in anew as a role, so that a token that has ended is never the end of it."""
+        role = request.match_info["role"]
+        self._tokens.pop(role, None)
+        token = await self._token(role)
+        return web.json_response({"until": token.expires})
+
+    async def exchanges(self, request: web.Request) -> web.Response:
+        """Answer what passed after an exchange."""
+        rows = [_row(seen) for seen in self._feed.since(int(request.match_info["after"]))]
+        return web.json_response(rows)
+
+    async def try_out(self, request: web.Request) -> web.Response:
+        """Send a request of Swagger UI through the proxy, and answer it without secrets."""
+        target, content = raw_target(request), await request.read()
+        headers = {name: request.headers[name] for name in HEADERS if name in request.headers}
+        if headers.get("Accept") == _ANYTHING:
+            headers["Accept"] = _JSON
+        matched = load_description().match(request.method, target)
+        if matched is not None:
+            if matched[0].lists_content_type:
+                headers.setdefault("Content-Type", _JSON)
+            if matched[0].id == _SIGN_IN:
+                content = self._with_passwords(content)
+            target = self._names.url(target, matched[0].id)
+        role = ANONYMOUS if "Authorization" not in headers else ""
+        if stand_in := _TOKEN.fullmatch(headers.get("Authorization", "")):
+            role = stand_in[1].lower()
+            headers["Authorization"] = f"Bearer {(await self._token(role)).value}"
+        if content:
+            headers["Content-Length"] = str(len(content))
+        exchange = await self._proxy.send(
+            request.method,
+            target,
+            [(name, str(value)) for name, value in self._names.headers(headers).items()],
+            content,
+            role,
+        )
+        return self._without_secrets(exchange)
+
+    async def _token(self, role: str) -> Token:
+        """The token of a role, asked for through the proxy when there is none that lasts."""
+        async with self._signing_in:
+            token = self._tokens.get(role)
+            if token is None or token.ending:
+                token = self._tokens[role] = await self._issued(role)
+        return token
+
+    async def _issued(self, role: str) -> Token:
+        body = {"email": self._account(role).email, "password": self._account(role).password.reveal()}
+        content = json.dumps(body).encode()
+        headers = [("Accept", _JSON), ("Content-Type", _JSON), ("Content-Length", str(len(content)))]
+        path = load_description().operations[_SIGN_IN].path
+        exchange = await self._proxy.send("POST", path, headers, content, role)
+        token = token_of(exchange.answer)
+        if not token.value:
+            raise EnvironmentFault(f"the target gives the {role} no token: {token.refusal}")
+        self._redactor.learn(token.value)
+        return token
+
+    def _account(self, role: str) -> Account:
+        if role not in self._target.accounts:
+            raise UsageError(f"{self._target.name} has no account {role!r} that the page could sign in")
+        return self._target.accounts[role]
+
+    def _with_passwords(self, content: bytes) -> bytes:
+        """The body of a sign-in with the passwords of the accounts that it names."""
+        text = content.decode("utf-8", "surrogateescape")
+        filled = _PASSWORD.sub(
+            lambda found: json.dumps(self._account(found[1].lower()).password.reveal())[1:-1], text
+        )
+        return filled.encode("utf-8", "surrogateescape")
+
+    def _without_secrets(self, exchange: Exchange) -> web.Response:
+        self._redactor.learn_from(exchange)
+        answer = self._redactor.withheld(exchange).answer
+        body = answer.body.unpacked(answer.headers.get("Content-Encoding", ""))
+        if not body.whole and body.size:
+            return own_answer(
+                f"the answer ({answer.status}, {body.size} bytes) is too long for the page", 502
+            )
+        headers = [
+            pair for pair in self._redactor.headers(answer.headers).pairs if pair[0].lower() not in _NOT_SHOWN
+        ]
+        return web.Response(
+            status=answer.status,
+            reason=self._redactor.text(answer.reason),
+            headers=CIMultiDict(headers),
+            body=self._redactor.content(body.content),
+        )
+
+    def _description(self) -> dict[str, Any]:
+        """The description with the proxy as its server, the accounts to sign in, and no realm chosen yet.
+
+        Its examples have identifiers of their own each time, so that two people do not write to the same records.
+        """
+        fresh = _EXAMPLE.sub(f"example-{secrets.token_hex(4)}-", json.dumps(load_description().published))
+        description: dict[str, Any] = json.loads(fresh)
+        for parameter in description["components"]["parameters"].values():
+            if parameter["name"] == "Realm":
+                parameter.pop("examples", None)
+                parameter["required"] = False
+        sign_in = load_description().operations[_SIGN_IN]
+        body = description["paths"][sign_in.path]["post"]["requestBody"]["content"][_JSON]
+        body["examples"] = {
+            role: {"value": {"email": account.email, "password": f"${role.upper()}_PASSWORD"}}
+            for role, account in self._target.accounts.items()
+        }
+        info = {**description["info"], "description": _ABOUT}
+        return {
+            **description,
+            "info": info,
+            "servers": [{"url": self._client_url, "description": "The proxy."}],
+        }
+
+
+def _row(seen: Seen) -> dict[str, Any]:
+    exchange = seen.exchange
+    sender = "own token" if seen.by_hand else "client"
+    return {
+        "number": seen.number,
+        "request": f"{exchange.method} {exchange.url}",
+        "operation": exchange.operation or "",
+        "realm": "" if exchange.realm == ANY_REALM else exchange.realm,
+        "role": exchange.role or (sender if "Authorization" in exchange.request_headers else ANONYMOUS),
+        "status": exchange.status,
+        "fault": exchange.fault,
+        "verdict": seen.verdict,
+        "findings": [_finding(finding) for finding in seen.findings],
+        "held": seen.held,
+    }
+
+
+def _finding(finding: TrafficFinding) -> dict[str, Any]:
+    wording = load_catalogue().clause(finding.clause).wording if finding.clause else ""
+    return {
+        "side": "service" if finding.side is Side.ANSWER else "request",
+        "standing": finding.standing,
+        "what": finding.what,
+        "level": finding.level,
+        "wording": wording,
+        "expected": finding.expected,
+        "seen": finding.seen,
+    }

@@ -1,0 +1,164 @@
+"""Results for Allure: what allure-pytest writes of each case, with its clauses, its level and its exchanges.
+
+One result a case, whatever its attempts. Of the fixtures nothing is written: a gate has thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import allure
+import allure_commons
+import pytest
+from allure_commons.logger import AllureFileLogger
+from allure_commons.model2 import Status, StatusDetails, TestResult
+from allure_commons.utils import md5
+
+from registry_contracts.checks.outcomes import Attempt
+from registry_contracts.evidence.findings import Finding
+from registry_contracts.evidence.record import Verdict
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.redaction import redacted
+from registry_contracts.exchanges.transcript import curl, heading, transcript
+from registry_contracts.interface.catalogue import Level
+from registry_contracts.plugin.case import case_of
+from registry_contracts.plugin.worker import MAIN, WORKER, Worker
+from registry_contracts.reports.writers import ALLURE_FOLDER
+from registry_contracts.safe_text import printable
+
+_CLAUSE: Final = "clause"
+_PLUGIN: Final = "allure_pytest"
+_LISTENER: Final = "allure_listener"
+#: What `--alluredir` says.
+_FOLDER = pytest.StashKey[str | None]()
+_DYNAMIC: Any = allure.dynamic
+_SEVERITY: Final = {
+    Level.MUST: allure.severity_level.CRITICAL,
+    Level.SHOULD: allure.severity_level.NORMAL,
+    Level.SILENT: allure.severity_level.MINOR,
+}
+_ATTACHED_AT_MOST: Final = 20
+_SKIPPED: Final = (Verdict.INCONCLUSIVE, Verdict.UNTESTED)
+
+
+class _Results(AllureFileLogger):
+    """Allure's own writer, which would write a file for each fixture of each case as well."""
+
+    report_container: Any = None
+
+
+@pytest.hookimpl(tryfirst=True, specname="pytest_configure")
+def pytest_wait_for_the_run(config: pytest.Config) -> None:
+    """Let allure-pytest not begin by itself in a run: its results stand in the run's folder by default."""
+    if config.pluginmanager.has_plugin(_PLUGIN) and WORKER in config.stash:
+        config.stash[_FOLDER] = config.option.allure_report_dir
+        config.option.allure_report_dir = None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin as allure-pytest does."""
+    if _FOLDER not in config.stash:
+        return
+    plugin: Any = config.pluginmanager.get_plugin(_PLUGIN)
+    option, given = config.option, config.stash[_FOLDER]
+    option.allure_report_dir = given  # which workers are told
+    worker = config.stash[WORKER]
+    folder = Path(worker.plan.folder)
+    listener = plugin.AllureListener(config)
+    config.pluginmanager.register(listener, _LISTENER)
+    place, clean = given or folder / ALLURE_FOLDER, worker.name == MAIN and option.clean_alluredir
+    for each in (listener, _Results(place, clean)):  # type: ignore[no-untyped-call]
+        allure_commons.plugin_manager.register(each)
+        config.add_cleanup(partial(allure_commons.plugin_manager.unregister, each))
+    if worker.name == MAIN:
+        with suppress(OSError):  # a disk that is full
+            _write_environment(Path(place), worker)
+    # What a case prints is not redacted.
+    option.attach_capture = False
+    # Into the run's page, unless `--allure-link-pattern` says otherwise.
+    pattern = (_CLAUSE, f"{(folder / 'index.html').absolute().as_uri()}#{_CLAUSE}-{{}}")
+    option.allure_link_pattern = [pattern, *option.allure_link_pattern]
+
+
+def _write_environment(folder: Path, worker: Worker) -> None:
+    """Write what Allure shows as the environment of its results."""
+    selection = worker.selection
+    facts = {
+        "Target": worker.target.in_words,
+        "Profile": selection.profile,
+        "Seed": selection.seed,
+        "Realms": ", ".join(selection.realms),
+    }
+    lines = (f"{name} = {printable(worker.redactor.text(str(value)))}" for name, value in facts.items())
+    folder.mkdir(parents=True, exist_ok=True)
+    # A backslash begins an escape in a file of properties.
+    text = "\n".join(lines).replace("\\", "\\\\")
+    (folder / "environment.properties").write_text(f"{text}\n", "utf-8")
+
+
+def pytest_contract_case(
+    item: pytest.Item,
+    verdict: Verdict,
+    reports: Iterable[pytest.TestReport],
+    findings: Iterable[Finding],
+    attempts: Iterable[Attempt],
+) -> None:
+    """Complete the result of a case, which allure-pytest has begun and writes when the case is over."""
+    listener: Any = item.config.pluginmanager.get_plugin(_LISTENER)
+    if listener is None:
+        return
+    worker, case, dynamic = item.config.stash[WORKER], case_of(item), _DYNAMIC
+    result: TestResult = listener.allure_logger.get_test(None)
+    # Each attempt has added them.
+    result.labels = list({(label.name, label.value): label for label in result.labels}.values())
+    others = [each.value for each in result.parameters if each.name != "realm"]
+    # One test in all realms, which Allure shows side by side; each has a history of its own.
+    result.testCaseId = md5(result.fullName, *others)  # type: ignore[no-untyped-call]
+    clauses = [worker.catalogue.clause(name) for name in case.facts.clauses]
+    dynamic.epic(*dict.fromkeys(clause.source for clause in clauses))
+    dynamic.feature(*dict.fromkeys(clause.family for clause in clauses))
+    dynamic.story(*case.facts.clauses)
+    dynamic.label("realm", case.realm)
+    dynamic.label("operation", *case.operations)
+    dynamic.severity(_SEVERITY[case.level])
+    for name in case.facts.clauses:
+        dynamic.link(name, link_type=_CLAUSE, name=name)
+    confirmed = [finding for finding in findings if finding.confirmed]
+    result.status, result.statusDetails = _status(verdict, reports, confirmed)
+    sent = {exchange.id: exchange for attempt in attempts for exchange in attempt.exchanges}
+    for finding in confirmed:
+        if result.status == Status.FAILED:
+            names = (name for name in finding.exchanges if name in sent)
+            _attach([redacted(sent[name], worker.redactor) for name in names])
+        if accepted := worker.selection.terms.entry(finding.deviation):
+            dynamic.issue(accepted.issue, name=printable(accepted.reason))
+
+
+def _attach(exchanges: Sequence[Exchange]) -> None:
+    for exchange in exchanges[:_ATTACHED_AT_MOST]:
+        allure.attach(transcript(exchange), heading(exchange), allure.attachment_type.TEXT)
+    allure.attach("\n\n".join(map(curl, exchanges)), "curl", allure.attachment_type.TEXT)
+
+
+def _status(
+    verdict: Verdict, reports: Iterable[pytest.TestReport], confirmed: Iterable[Finding]
+) -> tuple[str, StatusDetails | None]:
+    """What the reports of a case amount to; they are redacted already."""
+    telling = next((report for report in reports if not report.passed), None)
+    if telling is None:
+        return (Status.SKIPPED if verdict in _SKIPPED else Status.PASSED), None
+    trace = telling.longrepr[2] if isinstance(telling.longrepr, tuple) else telling.longreprtext
+    message = next((line for line in str(trace).splitlines() if line.strip()), "")
+    details = StatusDetails(
+        message=printable(message),
+        trace=printable(str(trace)),
+        flaky=any(finding.intermittent for finding in confirmed),
+    )
+    if telling.skipped:
+        return Status.SKIPPED, details
+    return (Status.BROKEN if verdict is Verdict.ERROR else Status.FAILED), details

@@ -1,0 +1,140 @@
+"""`--finding`: the case that saw a finding, chosen again with the realm, profile and seed of its run.
+
+The run may come from another machine. Its files choose among the cases that are here, and no more: they name no other
+code, and no address that gets a password.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.findings import Finding
+from registry_contracts.file_formats import is_file, own_folder, read_text
+from registry_contracts.interface.location import cases_directory
+from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.plugin.run_options import FINDING, REALM, REPORTS, SANDBOX_ARGUMENTS, TARGET
+from registry_contracts.reports.cards import FOLDER_NAME
+from registry_contracts.reports.shell_commands import where_of
+from registry_contracts.reports.verdict_json import FILE_NAME, VerdictFile, read
+from registry_contracts.safe_text import many, plain_line
+from registry_contracts.settings.guard import checked_base_url
+from registry_contracts.settings.settings_reader import BASE_URL
+from registry_contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, target_in_words
+
+_NAMED_AT_MOST: Final = 20
+_CASE: Final = re.compile(r"(?P<file>[^:\x00-\x1f\x7f]+\.py)::(?P<function>test_\w+)(\[[^\x00-\x1f\x7f]*\])?")
+#: Options of the sandbox that say how it answers; the others name files and ports of the machine that it runs on.
+_HOW_IT_ANSWERS: Final = frozenset(
+    ("--fault", "--variant", "--habit", "--weather", "--weather-seed", "--size-limit")
+)
+_TAKEN_OVER = pytest.StashKey[list[str]]()
+
+
+def choose_finding(config: pytest.Config) -> None:
+    """Turn `--finding` into what a run of its case needs; a target, profile or seed that was given stays as it is.
+
+    Raises:
+        UsageError: no run in the reports has it, it is of another realm than the one given, its case is none of those
+            that are here, or nothing but its own run says where to send requests.
+    """
+    given, options = config.getoption(FINDING.flag), config.option
+    if given is None:
+        return
+    path, verdict, finding = _seen_before(Path(config.getoption(REPORTS.flag)), given)
+    if options.realm and options.realm != [finding.realm]:
+        raise UsageError(f"finding {finding.id} is of {finding.realm}; take {REALM.flag} away")
+    given_files = {(config.invocation_params.dir / each.partition("::")[0]).resolve() for each in config.args}
+    cases = list(_known(path, finding, given_files))
+    if finding.realm != ANY_REALM:
+        options.realm = [finding.realm]
+    if options.target is None:
+        _aim(config, verdict, finding)
+    options.profile = options.profile or verdict.profile
+    options.seed = verdict.seed if options.seed is None else options.seed
+    config.args = cases or config.args
+    if not cases:  # the look before a run saw it, which every run takes
+        options.clause = [finding.clause]
+
+
+def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
+    """The cases of a finding as arguments for pytest: the suite's own, or of a file that the command names."""
+    directory = cases_directory()
+    own = {each.relative_to(directory).as_posix() for each in directory.rglob("test_*.py")}
+    for case in finding.cases:
+        match = _CASE.fullmatch(case)
+        file = directory / match["file"] if match else directory
+        there = match and (match["file"] in own or file.resolve() in given) and is_file(file)
+        if match and there and f"def {match['function']}(" in read_text(file, match["file"]):
+            yield f"{directory}/{case}"
+        elif not case.startswith("["):
+            raise UsageError(
+                f"{path} names a case '{plain_line(case)}', which is not here; a kept run chooses among the suite's "
+                "cases, and those of a file that the command names"
+            )
+
+
+def _aim(config: pytest.Config, verdict: VerdictFile, finding: Finding) -> None:
+    """Aim at the embedded sandbox where the finding's run did; no account's password goes where a kept file says."""
+    options, words, seen_at = config.option, where_of(verdict.command), verdict.target.base_url
+    if (where := target_in_words(verdict.target.name, seen_at)) == EMBEDDED_IN_WORDS:
+        options.target = SANDBOX
+        options.sandbox_arguments = options.sandbox_arguments or _harmless(
+            words.get(SANDBOX_ARGUMENTS.flag, "")
+        )
+        taken = ((TARGET, options.target), (SANDBOX_ARGUMENTS, options.sandbox_arguments))
+        config.stash[_TAKEN_OVER] = [f"{option.flag}={value}" for option, value in taken if value]
+        return
+    named = os.environ.get(BASE_URL, "").strip()
+    try:
+        named = named and checked_base_url(named)
+    except ValueError:
+        named = "no address that can be used"
+    if named != seen_at or not named:
+        now = f"{BASE_URL} names {named}" if named else "nothing names an address now"
+        raise UsageError(
+            f"finding {finding.id} was seen on {where}, and {now}; say where to look with {TARGET.flag}"
+        )
+
+
+def _harmless(arguments: str) -> str:
+    """The options of the sandbox that a finding's run had, where all of them say how it answers."""
+    with suppress(ValueError):
+        names = [word.partition("=")[0] for word in shlex.split(arguments) if word.startswith("-")]
+        if _HOW_IT_ANSWERS.issuperset(names):
+            return arguments
+    raise UsageError(
+        f"the finding's run had a sandbox with '{plain_line(arguments)}', and a kept run may only choose "
+        f"{', '.join(sorted(_HOW_IT_ANSWERS))}; give {SANDBOX_ARGUMENTS.flag}"
+    )
+
+
+def command_of(config: pytest.Config) -> str:
+    """The command of a run, with where it goes if a finding says that."""
+    words = map(str, config.invocation_params.args)
+    return shlex.join(["pytest", *words, *config.stash.get(_TAKEN_OVER, [])])
+
+
+def _seen_before(reports: Path, given: str) -> tuple[Path, VerdictFile, Finding]:
+    """The finding of an id, or of the beginning of one, in the latest run that has it, and the file that says so."""
+    # The names of runs begin with their moment: the newest run that has a finding comes last.
+    folders = {path.stem: path.parents[1] for path in sorted(reports.glob(f"[0-9]*/{FOLDER_NAME}/*.json"))}
+    matching = [name for name in folders if name.startswith(given)]
+    if len(matching) != 1 or not given:
+        there = ", ".join(list(matching or folders)[-_NAMED_AT_MOST:])
+        what = f"'{given}' begins {many(len(matching), 'finding')}" if matching else f"no finding '{given}'"
+        raise UsageError(f"{what}: the runs in '{reports}' have {there or 'none'}")
+    path = own_folder(folders[matching[0]]) / FILE_NAME
+    verdict = read(path)
+    for finding in verdict.findings:
+        if finding.id == matching[0]:
+            return path, verdict, finding
+    raise UsageError(f"{path} does not name the finding {matching[0]}")

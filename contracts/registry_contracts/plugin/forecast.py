@@ -1,0 +1,171 @@
+"""What a run will send and judge, before it sends anything, and which settings would let it judge more."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from registry_contracts.checks.table import UNIVERSAL
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.operations import in_realms
+from registry_contracts.plugin.case import Case
+from registry_contracts.plugin.plan import Selection, request_budget
+from registry_contracts.safe_text import many
+from registry_contracts.session.budgets import USED_UP_FILE, UsedUp
+from registry_contracts.settings.target import Target
+
+#: A clause in a realm: what a run gives one verdict on.
+Cell = tuple[str, str]
+
+
+#: Clauses that are named for each reason.
+_NAMED: Final = 6
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    margin = " " * indent
+    return textwrap.wrap(
+        text,
+        118,
+        initial_indent=margin,
+        subsequent_indent=margin,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+class Forecast:
+    """What a run will do to its target.
+
+    Args:
+        cases: Those that the run takes up, and what creates the records that they use together.
+        unreached: Cells that no case of the run reaches, by reason.
+
+    Attributes:
+        requests: About how many the run sends when nothing has to be repeated.
+        minutes: How long these take at the target's pace at least; None without a limit.
+        permanent_records: How many contacts and submissions stay.
+        musts: The must clauses that the run takes up.
+        wanting: Those that stay untested for want of a setting, counted as at the end of the run.
+        dealt: Those that are judged in a part of their realms: their cases deal out what they try.
+    """
+
+    def __init__(self, cases: Sequence[Case], selection: Selection, unreached: Mapping[Cell, str]) -> None:
+        self._target, self._unreached, catalogue = selection.aim(), unreached, load_catalogue()
+        self._budget = request_budget(self._target, selection.profile)
+        consumer, realms = selection.terms.consumer, Counter(case.name for case in cases)
+        of_cells: defaultdict[Cell, list[Case]] = defaultdict(list)
+        requests, self._records, self._files = 0.0, Counter[str](), Counter[str]()
+        for case in cases:
+            for clause in map(catalogue.clause, case.clauses):
+                of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
+                spoken = not case.operation or case.operation in clause.operations
+                if of_it and spoken and (consumer is None or consumer.covers(clause, case.realm)):
+                    of_cells[clause.id, case.realm].append(case)
+            if not case.lacks(self._target):
+                own, dealt = case.sends(selection.profile)
+                requests += own + dealt / realms[case.name]
+                self._records[case.realm] += case.facts.records
+                self._files[case.realm] += case.facts.files
+        pace = self._target.pace.requests_per_second
+        self.requests = math.ceil(requests)
+        self.minutes = None if pace is None or math.isinf(pace) else self.requests / pace / 60
+        self.permanent_records = sum(self._records.values())
+        self._unused = _unused_files(selection, self._target)
+        #: What keeps each cell that the run takes up from a verdict.
+        self._reasons = {cell: self._reason(cell, found) for cell, found in of_cells.items()}
+        taken_up = Counter(name for name, _ in of_cells)
+        self.musts = {clause.id for clause in catalogue.must if clause.id in {*taken_up, *UNIVERSAL}}
+        self.wanting = {name for (name, _), why in self._reasons.items() if why and name in self.musts}
+        dealing = {name for (name, _), found in of_cells.items() if all(case.deals for case in found)}
+        self.dealt = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
+
+    def _reason(self, cell: Cell, cases: Sequence[Case]) -> str | None:
+        """What keeps a clause from a verdict in a realm, by what each of its cases lacks.
+
+        As at the end of a run: a case that lacks a setting counts where the clause itself needs that, and where no case
+        sends anything.
+        """
+        lacking, clause = [case.lacks(self._target) for case in cases], load_catalogue().clause(cell[0])
+        least = min(lacking, key=lambda needs: (len(needs), sorted(needs)))
+        needed = least.union(need for needs in lacking for need in needs if need in clause.needs)
+        return next((self._target.missing(need, cell[1]) for need in sorted(needed)), None)
+
+    @property
+    def files(self) -> str:
+        """The realms whose temporary files the run uses up; empty where it needs none."""
+        needs = ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
+        return ", ".join(f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in needs)
+
+    @property
+    def summary(self) -> str:
+        """One line, for the beginning of a run."""
+        stays = many(self.permanent_records, "permanent record")
+        parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
+        parts += [f"at most {stays}" if self.permanent_records else "no permanent record"]
+        short = any(need > self._unused.get(realm, need) for realm, need in self._files.items())
+        parts += [f"temporary files run out ({self.files})"] if short else []
+        wanting = many(len(self.wanting), "must clause")
+        parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
+        return ", ".join(parts)
+
+    def lines(self) -> Iterator[str]:
+        """All of it, as a table and sentences."""
+        yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
+        yield f"stays         {self._stays()}"
+        yield f"uses up       temporary files: {self.files or 'none'}"
+        if self.dealt:
+            yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
+        yield f"untested      {'' if self.untested else 'no must clause'}".rstrip()
+        for reason, clauses in self.untested.items():
+            yield from _wrapped(f"{many(len(clauses), 'must clause')}: {reason}", 2)
+            more = f" and {len(clauses) - _NAMED} more" if clauses[_NAMED:] else ""
+            yield from _wrapped(", ".join(clauses[:_NAMED]) + more, 6)
+        if any(clauses[_NAMED:] for clauses in self.untested.values()):
+            yield "  (`registry-contracts doctor --json` names all of them)"
+
+    def _pace(self) -> str:
+        rate = self._target.pace.requests_per_second
+        return "" if self.minutes is None else f", {self.minutes:.1f} minutes at {rate:g} a second"
+
+    def _stays(self) -> str:
+        if not self.permanent_records:
+            return "nothing for good but attachments"
+        total = many(self.permanent_records, "permanent record")
+        places = ", ".join(
+            f"{number} in {realm}" for realm, number in sorted(self._records.items()) if number
+        )
+        allowed = self._target.pace.permanent_records
+        return f"at most {total} ({places}), of {allowed} allowed in a realm; and attachments"
+
+    @cached_property
+    def untested(self) -> dict[str, list[str]]:
+        """The must clauses that stay untested, by reason, those with most first.
+
+        A clause lacks a setting where a realm does; otherwise it is untested where no realm is reached.
+        """
+        clauses: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        realms: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        for (name, realm), reason in self._reasons.items():
+            if reason and name in self.wanting:
+                of_realms = reason.replace(f"realm.{realm}.", "realm.<realm>.")
+                clauses[of_realms][name] = None
+                realms[of_realms] |= {realm: None} if of_realms != reason else {}
+        must = {clause.id for clause in load_catalogue().must if clause.untested is None}
+        unjudged = must - {name for name, _ in self._reasons}
+        for (name, _), reason in self._unreached.items():
+            if name in unjudged:
+                clauses[reason][name] = None
+        ordered = sorted(clauses.items(), key=lambda pair: -len(pair[1]))
+        return {f"{why} {in_realms(realms[why])}".rstrip(): list(names) for why, names in ordered}
+
+
+def _unused_files(selection: Selection, target: Target) -> dict[str, int]:
+    """How many temporary files no run has used up yet, in each realm whose settings name some."""
+    used = UsedUp(selection.reports / USED_UP_FILE if selection.settings else None, target.base_url)
+    named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
+    return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}

@@ -1,0 +1,188 @@
+"""How a run is interrupted: by a signal (design 5), or by an internal error of pytest.
+
+Secrets are redacted from the output of such errors, which no report covers.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import pytest
+
+from registry_contracts.errors import INTERRUPTING_SIGNALS, breakdown
+from registry_contracts.evidence.record import ExitCode
+from registry_contracts.exchanges.redaction import Redactor
+from registry_contracts.plugin.plan import Plan
+from registry_contracts.safe_text import many, plain_line
+from registry_contracts.session.ledger import read_entries, removable, residue
+
+#: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
+_SAME_SIGNAL_SECONDS: Final = 0.3
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold signals back from this process and from those that it starts meanwhile, until each says that it is ready.
+
+    A terminal tells all processes of a run. A worker that is only starting would die of that, and take pytest's
+    start along.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def leave_to_controller() -> None:
+    """Let a worker pass over signals that reach all processes of a run: the controller says when it stops."""
+    ctrl_c = signal.getsignal(signal.SIGINT)
+    for number in INTERRUPTING_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    # What came while this worker started goes unheard: it is ignored by now.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
+    signal.signal(signal.SIGINT, ctrl_c)  # xdist's own worker takes it from now on
+
+
+class Stopping:
+    """Takes Ctrl-C, and what a job that is cancelled or a terminal that is closed sends, for one run.
+
+    Attributes:
+        plan: The run, once it is made.
+        finishing: Whether the run is closing its books already, which no first Ctrl-C interrupts.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self.plan: Plan | None = None
+        self._first = 0.0
+        self._begun = False
+        self.finishing = False
+
+    def listen(self) -> None:
+        """Handle the signals from now on."""
+        if threading.current_thread() is threading.main_thread():
+            for number in INTERRUPTING_SIGNALS:
+                # One that is ignored, as under nohup, stays ignored.
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, self._on_signal)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the run is to stop."""
+        return self._first > 0
+
+    def begin(self) -> None:
+        """Interrupt the session from now on, and at once where that was asked for before.
+
+        A session that is interrupted in its start ends without its finish: there would be no reports, and workers
+        would be left to themselves.
+        """
+        self._begun = True
+        if self.asked:
+            raise KeyboardInterrupt
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self) -> None:
+        """Interrupt the session after a case where the interruption itself was lost: Python drops one in a callback."""
+        if self.asked and not self.finishing:
+            raise KeyboardInterrupt
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Name the outermost step alone where one within has no line, which pytest needs: as between two lines."""
+        try:
+            excinfo.getrepr()
+        except TypeError:
+            excinfo.traceback = excinfo.traceback[:1]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_unconfigure(self) -> None:
+        """Pass over files that an interruption, between any two steps, left to the garbage collection."""
+        if self.asked:
+            warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self._first and now - self._first < _SAME_SIGNAL_SECONDS:
+            return
+        if self._first:
+            self._stop_at_once()
+        self._first = now
+        self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
+        self._say("stopping: what is under way is cleaned up and reported; Ctrl-C again stops at once")
+        if self._begun and not self.finishing:
+            raise KeyboardInterrupt
+
+    def _say(self, text: str) -> None:
+        capture: Any = self._config.pluginmanager.getplugin("capturemanager")
+        # A terminal that is closed takes no words.
+        with capture.global_and_fixture_disabled() if capture else nullcontext(), suppress(OSError):
+            sys.stderr.write(f"\n{text}\n")
+            sys.stderr.flush()
+
+    def _stop_at_once(self) -> None:
+        """End this process, as its workers notice; it cleans nothing, and the ledgers say what that leaves."""
+        if self.plan is None:
+            raise KeyboardInterrupt  # nothing was sent yet
+        self._say("\n".join(what_is_left(self.plan)))
+        shutil.rmtree(self.plan.private, ignore_errors=True)
+        os._exit(ExitCode.INTERRUPTED)
+
+
+def what_is_left(plan: Plan) -> Iterator[str]:
+    """Describe what a run that was stopped at once has left on its target, in lines."""
+    folder = Path(plan.folder)
+    entries = read_entries(sorted(folder.glob("ledger*.jsonl")))
+    drafts, kept = removable(entries), list(residue(entries))
+    yield f"stopped at once: {many(len(drafts), 'draft')} not removed, {len(kept)} things that cannot be removed"
+    if plan.sandbox_url is not None:
+        yield "the embedded sandbox is gone, and everything with it"
+    elif drafts:
+        yield f"the next run with these reports removes them, or: registry-contracts sweep --reports {folder.parent}"
+    yield f"the ledger: {folder}"
+
+
+#: Of libraries below the door: they quote what came over the wire when it makes no sense to them, secrets included.
+_LOGGERS: Final = ("urllib3.connection", "urllib3.connectionpool", "urllib3.response", "urllib3.util.retry")
+#: How pytest begins each line about what broke it.
+_INTERNAL: Final = "INTERNALERROR> "
+_LONGEST_BREAKDOWN: Final = 300
+#: What broke pytest itself, here or in a worker, which xdist reports and then forgets.
+PYTEST_BROKE = pytest.StashKey[str]()
+
+
+class SecretContainment:
+    """Blanks secrets out of pytest's own breakdowns, and keeps the libraries below from logging any."""
+
+    def __init__(self, config: pytest.Config, redactor: Redactor) -> None:
+        self._config = config
+        self._redactor = redactor
+        for logger in map(logging.getLogger, _LOGGERS):
+            config.add_cleanup(partial(setattr, logger, "disabled", logger.disabled))
+            logger.disabled = True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self, excrepr: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Show in a line what broke pytest, the controller's copy of a worker's line included; with -v all of it."""
+        lines = [
+            line.removeprefix(_INTERNAL) for line in str(excinfo.value).splitlines() if _INTERNAL in line
+        ]
+        why = self._redactor.text(lines[0] if lines else breakdown(excinfo.value))
+        self._config.stash[PYTEST_BROKE] = plain_line(why, _LONGEST_BREAKDOWN)
+        whole = self._config.get_verbosity() > 0
+        text = self._redactor.text(str(excrepr)) if whole else self._config.stash[PYTEST_BROKE]
+        excrepr.toterminal = lambda writer: writer.line(text)

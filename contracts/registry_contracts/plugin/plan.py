@@ -1,0 +1,244 @@
+"""What a run judges, by its options, and its plan, which workers are told."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+from argparse import ArgumentError
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import pytest
+
+from registry_contracts.errors import UsageError, refuse_empty_values, suggestion
+from registry_contracts.evidence.terms import Terms, load_terms
+from registry_contracts.file_formats import LARGEST_SEED
+from registry_contracts.interface.catalogue import Clause, load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.location import cases_directory
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.plugin.finding_again import choose_finding
+from registry_contracts.plugin.run_options import KEEP, RUN_OPTIONS, RUN_SETTINGS, SEED, WAIT
+from registry_contracts.safe_text import plain_line
+from registry_contracts.session.way import check_way
+from registry_contracts.settings.embedded_sandbox import (
+    DEFAULT_SIZE_LIMIT,
+    DOCUMENT_SIZE_LIMIT,
+    sandbox_target,
+)
+from registry_contracts.settings.guard import refuse_production_realm
+from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
+
+#: Requests of a run in all four realms. A run that passes needs about half of it; the rest is for confirming what
+#: does not pass.
+REQUEST_BUDGETS: Final[Mapping[Profile, int]] = MappingProxyType(
+    {Profile.SMOKE: 1_000, Profile.GATE: 10_000, Profile.NIGHTLY: 40_000, Profile.FULL: 60_000}
+)
+#: The seed of profiles that must do the same thing twice.
+FIXED_SEED: Final = 1
+#: Options with which nothing is run, by their names in a configuration.
+_LISTING: Final = (
+    *("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow"),
+    "--plan",
+)
+
+
+def request_budget(target: Target, profile: Profile) -> int:
+    """The requests that a run may send: what the settings say, or else what the profile allows."""
+    return target.pace.request_budget or REQUEST_BUDGETS[profile]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a run judges.
+
+    Attributes:
+        target: Settings file or name; None for the variables or else the sandbox.
+        clauses, operations: Empty for all.
+        sandbox_arguments: More options for the embedded sandbox; only where it is the target.
+        terms: The consumer that the run is limited to, and the deviations accepted on the target.
+        settings: The target that these name; None for the embedded sandbox.
+    """
+
+    target: str | None
+    profile: Profile
+    realms: tuple[str, ...]
+    clauses: tuple[str, ...]
+    operations: tuple[str, ...]
+    seed: int
+    strict: bool
+    reports: Path
+    sandbox_arguments: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
+    settings: Target | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the target."""
+        return self.settings.name if self.settings else SANDBOX
+
+    @property
+    def size_limit(self) -> int:
+        """Largest upload that the embedded sandbox takes, in bytes: a small one makes its clause cheap to judge."""
+        return DOCUMENT_SIZE_LIMIT if self.profile is Profile.FULL else DEFAULT_SIZE_LIMIT
+
+    def aim(self, sandbox_url: str | None = None) -> Target:
+        """The target, where the embedded sandbox is served."""
+        return self.settings or sandbox_target(sandbox_url or "", self.size_limit)
+
+    def judged(self, clauses: Iterable[Clause]) -> list[str]:
+        """Ids of the clauses that the run judges."""
+        consumer = self.terms.consumer
+        return [
+            clause.id
+            for clause in clauses
+            if (not self.clauses or clause.id in self.clauses)
+            and (consumer is None or any(consumer.covers(clause, realm) for realm in clause.realms))
+        ]
+
+
+SELECTION = pytest.StashKey[Selection]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options of a contract run."""
+    group = parser.getgroup("contract", "registry contracts")
+    for option in RUN_OPTIONS:
+        try:
+            group.addoption(option.flag, **option.for_pytest())
+        except (ValueError, ArgumentError):
+            other = "another plugin of pytest has an option of this name"
+            raise pytest.UsageError(f"{option.flag}: {other}; leave it out with -p no:NAME") from None
+
+
+def is_contract_run(config: pytest.Config) -> bool:
+    """Whether contract cases are to be run and not just listed: the suite's own, or any where a target is named."""
+    if any(config.getoption(option, None) for option in _LISTING):
+        return False
+    asked = config.getoption("--registry-contracts", default=False) or config.inipath == RUN_SETTINGS
+    if asked or config.getoption("--target") is not None:
+        return True
+    paths = [Path(str(argument).partition("::")[0]).resolve() for argument in config.args]
+    cases = cases_directory()
+    return any(path.is_relative_to(cases) or cases.is_relative_to(path) for path in paths)
+
+
+def read_selection(config: pytest.Config) -> Selection:
+    """Read the options.
+
+    Raises:
+        RegistryContractsError: they cannot be used.
+    """
+    if not __debug__:
+        raise UsageError("Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE")
+    _check_words(config)
+    if config.args[1:] and config.args[0] == str(cases_directory()):
+        del config.args[0]  # the folder of all cases: whoever names a file means that file
+    choose_finding(config)
+    option, description = config.getoption, load_description()
+    profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])
+    clauses = tuple(load_catalogue().clause(clause).id for clause in option("--clause"))
+    operations = _checked("operation", option("--operation"), description.operations)
+    settings, arguments = (
+        load_target(option("--target"), os.environ, Path.cwd()),
+        option("--sandbox-arguments"),
+    )
+    check_way(settings or Target(SANDBOX, "http://127.0.0.1"))
+    offered = settings.realms if settings else DEVELOPMENT_REALMS
+    for realm in option("--realm"):
+        refuse_production_realm(realm)
+    realms = _checked("realm", option("--realm"), offered) or offered
+    files, name = (option("--consumer"), option("--deviations")), settings.name if settings else SANDBOX
+    terms = load_terms(*files, option("--target"), name, Path.cwd())
+    if arguments and settings is not None:
+        raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")
+    if option("--plan") and getattr(config.option, "numprocesses", None):
+        raise UsageError("--plan needs no workers; take -n away")
+    if option("--seed") is None and not Profile.GATE.includes(profile):
+        config.option.seed = secrets.randbelow(2**32)  # which workers are told
+    return Selection(
+        target=option("--target"),
+        profile=profile,
+        realms=_limited(terms, realms),
+        clauses=clauses,
+        operations=operations,
+        seed=FIXED_SEED if option("--seed") is None else option("--seed"),
+        # pytest has an option of this name; here it also means: no must clause left out for want of a setting.
+        strict=bool(config.getini("strict")),
+        reports=Path(option("--reports")),
+        sandbox_arguments=tuple(shlex.split(arguments)),
+        terms=terms,
+        settings=settings,
+    )
+
+
+def _check_words(config: pytest.Config) -> None:
+    """Insist that what pytest would refuse later can be used, before anything is begun or written."""
+    taking_words = [option for option in RUN_OPTIONS if not (option.switch or option.repeatable)]
+    given = [f"{option.flag}={config.getoption(option.flag)}" for option in taking_words]
+    refuse_empty_values(given, [option.flag for option in taking_words])
+    for option in (KEEP, WAIT, SEED):
+        given = config.getoption(option.flag)
+        if given is not None and not 0 <= int(given) <= LARGEST_SEED:
+            raise UsageError(
+                f"{option.flag} must be 0 or more, and {LARGEST_SEED} at most, not {plain_line(str(given))}"
+            )
+    limited = config.getoption("max_warnings") is not None or config.getini("max_warnings")
+    if limited and is_contract_run(config):
+        raise UsageError(
+            "--max-warnings is not for a contract run, whose exit code 6 is that of inconclusive"
+        )
+    # -k and -m are read where items are chosen: here of none.
+    marks = config.pluginmanager.get_plugin("mark")
+    if marks is not None:
+        marks.pytest_collection_modifyitems(items=[], config=config)
+    if config.getoption("pyargs", default=False) or hasattr(config, "workerinput"):
+        return
+    for argument in config.args:
+        place = argument.partition("::")[0]
+        if not (config.invocation_params.dir / place).exists():
+            raise UsageError(
+                f"there is no '{place}' to take cases from; choose with --clause, --operation or -k"
+            )
+
+
+def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names, all of which must be known ones."""
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown {what} '{name}'; {suggestion(name, known)}")
+    return tuple(names)
+
+
+def _limited(terms: Terms, realms: tuple[str, ...]) -> tuple[str, ...]:
+    """The realms of a run, limited to those of its consumer."""
+    used = terms.consumer.realms if terms.consumer else ()
+    limited = tuple(realm for realm in realms if realm in used or not used)
+    if terms.consumer and not limited:
+        raise UsageError(
+            f"{terms.consumer.file} uses {', '.join(used)}, but the run is for {', '.join(realms)}; "
+            "name a realm that is in both"
+        )
+    return limited
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Facts of a run that its workers share; JSON-able, without secrets.
+
+    Attributes:
+        folder: Run folder in the reports.
+        private: Folder (0700) outside the reports for tokens and pace.
+        sandbox_url: Base URL of the embedded sandbox; None for a target of the settings.
+    """
+
+    folder: str
+    private: str
+    token: str
+    started: str
+    sandbox_url: str | None

@@ -1,0 +1,509 @@
+"""The look at a target before anything is judged, of `run` and of `doctor`.
+
+It goes from what stops everything to what stops little: address, the author's account, a page in place of the service,
+the token, the realms, the rights to write, the schemas, the other accounts, and documented names that the settings
+replace. It ends after twelve requests, and three more for each of these names.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import takewhile
+from typing import Any, Final
+
+from registry_contracts.cases.comparison import refused_as
+from registry_contracts.cases.requests import UNKNOWN_REALM
+from registry_contracts.cases.rights import Rights, first_writes
+from registry_contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
+from registry_contracts.cases.submissions import UNKNOWN_SCHEMA
+from registry_contracts.checks.outcomes import Attempt, confirm, contradicted
+from registry_contracts.checks.workflow import Row, carries_message
+from registry_contracts.errors import EnvironmentFault, UsageError
+from registry_contracts.evidence.record import Verdict
+from registry_contracts.evidence.terms import Consumer
+from registry_contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from registry_contracts.exchanges.foreign_answers import page_words
+from registry_contracts.exchanges.readers import Ambiguous, records
+from registry_contracts.interface.description import load_description
+from registry_contracts.plugin.case import Case, Ending
+from registry_contracts.plugin.worker import Worker
+from registry_contracts.session.actor import Actor
+from registry_contracts.session.authentication import NO_TOKEN, SIGN_IN
+from registry_contracts.session.session import Session, wait_for_start
+from registry_contracts.session.tokens import Token
+from registry_contracts.session.transport import wants_client_certificate
+from registry_contracts.settings.target import (
+    ACCOUNT_ROLES,
+    AUTHOR,
+    BEARER,
+    DOCUMENT_REALMS,
+    REALM_HEADER,
+    SCHEME_ADVICE,
+    Target,
+    WireNames,
+    sent_as_line,
+)
+
+_MOST_REQUESTS: Final = 12
+#: How long signing in may take, and all else that a run looks at.
+_LONGEST_SECONDS: Final = 8.0
+_UNAUTHENTICATED: Final = 401
+_FORBIDDEN: Final = 403
+#: What an address says that is none of the service's.
+_NOT_THERE: Final = (404, 405, 410)
+_SHORT_LIFE_SECONDS: Final = 120.0
+#: The most that one step sends: a token seen refused twice, a first write of an account.
+_TOKEN_COSTS, _WRITE_COSTS = 4, 4
+#: How often something is looked at before it counts as contradicted.
+_TIMES: Final = 2
+#: What a name costs at most: its own form, and the documented one twice.
+_NAME_COSTS: Final = 3
+_CLOCK: Final = "clock"
+_NAMES: Final = "names"
+#: The clause that says which realms there are, and the operation that shows it by reading alone.
+_REALMS_CLAUSE: Final = "realm-document-realms"
+_READING: Final = "listDrafts"
+#: The clause that says how a token is sent.
+_TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
+_SUBMITTING: Final = "createWorkflowRecord"
+#: The list of drafts as a look reads it in each realm.
+_FIRST_ITEM: Final = {"query": {"$top": "1"}}
+
+
+class State(StrEnum):
+    """How one point of a target stands."""
+
+    OK = "ok"
+    #: Worth reading; a run goes on.
+    NOTE = "note"
+    #: Nothing was looked at, or nothing can be told.
+    UNKNOWN = "unknown"
+    #: The settings do not fit the target.
+    SETTINGS = "settings"
+    #: The service breaks the interface where nothing can be looked at without it, which a run tells as a finding.
+    SERVICE = "service"
+    #: The target cannot be judged as it is.
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One point that was looked at.
+
+    Attributes:
+        subject: What it is about: `address`, an account, a realm, an operation in a realm.
+        text: What was seen, and what to do where something is to be done.
+        stops: No case could get anywhere.
+    """
+
+    subject: str
+    state: State
+    text: str
+    stops: bool = False
+
+
+#: A documented name, the clause that says that it is known, the request that tries it, and how many records are listed
+#: at most where it is known.
+_Tried = tuple[str, str, str, dict[str, Any], int | None]
+
+
+def _tried_names(target: Target, realm: str) -> Iterator[_Tried]:
+    """Every name that reading in a realm allows to try; what submits names a schema that no service has."""
+    submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}, "query": {}}
+    by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realm}}
+    yield "Realm", "realm-query", _SUBMITTING, by_query, None
+    if realm not in DOCUMENT_REALMS:
+        yield realm, "realm-workflow-realms", _SUBMITTING, submission, None
+        return
+    of_lists: tuple[tuple[str, str, dict[str, str], int | None], ...] = (
+        (realm, _REALMS_CLAUSE, {}, None),
+        (REALM_HEADER, _REALMS_CLAUSE, {}, None),
+        (BEARER, _TOKEN_CLAUSE, {}, None),
+        ("my", "list-my-answers", {"collection": "my"}, None),
+        ("collection", "list-my-answers", {"collection": "my"}, None),
+        ("mydrafts", "list-mydrafts-has-mine", {"collection": "mydrafts"}, None),
+        ("$top", "list-top", {}, 1),
+        ("$skip", "list-skip-beyond", {"$skip": "1000000"}, 0),
+    )
+    for name, clause, query, most in of_lists:
+        yield name, clause, _READING, {"query": {"$top": "1"} | query}, most
+    for uid in target.realm_settings(realm).existing_identifier[:1]:
+        one, none = ({"path": {"uid": uid}, "query": query} for query in ({"top": "1"}, {"skip": "1000000"}))
+        yield "top", "attachment-list-top", "listAttachments", one, 1
+        yield "skip", "attachment-list-skip-beyond", "listAttachments", none, 0
+
+
+def _is_unknown(operation: str, documented: Response, own: Response, most: int | None) -> bool | None:
+    """Whether the answer to a name shows that it is not known, by that to the target's own; None for neither."""
+    if operation == _SUBMITTING:
+        return _finds_no_realm(documented) and not _finds_no_realm(own)
+    if not own.success or documented.refusal:
+        return True if own.success else None
+    return False if most is None else (_listed(documented) > most >= _listed(own) or None)
+
+
+def _finds_no_realm(answer: Response) -> bool:
+    return any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN))
+
+
+def _listed(answer: Response) -> int:
+    """How many records a list holds; none where that cannot be told."""
+    try:
+        return len(records(answer) or ()) if answer.success else 0
+    except Ambiguous:
+        return 0
+
+
+#: What was seen, and the exchanges that show it, of which a finding shows the last; None where all is as it should be.
+Contrast = tuple[Any, ...] | None
+
+
+def _case(realm: str, attempt: Attempt) -> Case:
+    """What is looked at in a realm, as a case of its own."""
+    clauses, operations = (tuple(sorted(set(names))) for names in zip(*attempt.keys, strict=True))
+    title = "names are known as the interface document writes them"
+    return Case(f"[preflight in {realm}]", realm, clauses=clauses, operations=operations, title=title)
+
+
+@dataclass
+class Look:
+    """One look at a target.
+
+    Attributes:
+        writes: Whether drafts may be saved and faulty submissions sent.
+        seconds: How long it may take once the author has signed in.
+        limit: Requests that it may send; a step that may not come to its end within them is not begun.
+        attempts: What was sent in each realm, and what of it was seen twice to contradict a clause.
+    """
+
+    session: Session
+    realms: tuple[str, ...]
+    writes: bool = False
+    consumer: Consumer | None = None
+    seconds: float = _LONGEST_SECONDS
+    limit: int = field(default=_MOST_REQUESTS, init=False)
+    attempts: dict[str, Attempt] = field(default_factory=lambda: defaultdict(lambda: Attempt(1)), init=False)
+
+    def __post_init__(self) -> None:
+        """Note where there are drafts."""
+        self._rights, self._target = Rights(self.session), self.session.target
+        self._reading = [realm for realm in self.realms if realm in DOCUMENT_REALMS]
+
+    def diagnoses(self, wait_seconds: float = 0.0) -> Iterator[Diagnosis]:
+        """Everything in order of use; ends at what stops everything, or is spent.
+
+        Args:
+            wait_seconds: How long to wait for a target whose gateway answers in its place.
+        """
+        try:
+            for diagnosis in self._steps(wait_seconds):
+                yield diagnosis
+                if diagnosis.stops:
+                    return
+        except EnvironmentFault as fault:  # a fault that passes; a run has its own ways with it
+            yield Diagnosis("address", State.ENVIRONMENT, str(fault))
+
+    def _steps(self, wait_seconds: float) -> Iterator[Diagnosis]:
+        yield from self._author(wait_seconds)
+        with self.session.time_limit(self.seconds):
+            yield from self._lists()
+            yield from self._first_writes()
+            yield from self._workflow_schemas()
+            yield from self._accounts()
+            yield from self._names()
+
+    def _affords(self, requests: int) -> bool:
+        return self.session.counts["requests"] + requests <= self.limit
+
+    def _send(self, realm: str, operation: str = _READING, **parts: Any) -> Exchange:
+        """Send an operation as the author: one draft is listed, unless parts say otherwise.
+
+        Raises:
+            EnvironmentFault: it was not answered.
+        """
+        exchanges = self.attempts[realm].exchanges
+        actor = Actor(self.session, AUTHOR, realm, f"[preflight in {realm}]", exchanges=exchanges)
+        exchange = actor.send(operation, **(_FIRST_ITEM | parts))
+        if exchange.fault:
+            raise EnvironmentFault(exchange.fault)
+        return exchange
+
+    def _contradicts(
+        self, realm: str, about: tuple[str, str], expected: str, contrasts: Iterable[Contrast]
+    ) -> bool:
+        """Whether a clause is contradicted at an operation each time that it is looked at; then it is noted."""
+        seen = [contrast for contrast in takewhile(bool, contrasts) if contrast]
+        if len(seen) < _TIMES:
+            return False
+        for words, *shown in seen:
+            ids = tuple(exchange.id for exchange in shown)
+            self.attempts[realm].note(contradicted(*about, expected, words, ids, AUTHOR))
+        self.attempts[realm].confirmed[about] = len(seen), len(seen)
+        return True
+
+    def _author(self, wait_seconds: float) -> Iterator[Diagnosis]:
+        author, began, url = self._sign_in(AUTHOR), datetime.now(UTC), self._target.base_url
+        if author.gateway and not self.session.disposable and wait_for_start(self._target, wait_seconds):
+            waited = (datetime.now(UTC) - began).total_seconds()
+            yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
+            author = self._sign_in(AUTHOR)
+        if "TLS" in author.refusal and wants_client_certificate(self._target):
+            why = "it ends the TLS handshake as one does that wants a client certificate, and none is set"
+            raise UsageError(f"{url}: {why}; name its file as client_certificate in [tls] of the settings")
+        if author.environment:
+            hint = _other_scheme(url, author.refusal) or "; is the service up and the base URL right?"
+            why = f"{url} cannot be judged: {author.refusal}{hint}"
+            yield Diagnosis("address", State.ENVIRONMENT, why, stops=True)
+        yield Diagnosis("address", *_address(url))
+        yield _signed_in(AUTHOR, author, url)
+        yield _clock(author.ahead)
+
+    def _sign_in(self, role: str) -> Token:
+        with self.session.time_limit(_LONGEST_SECONDS):
+            return self.session.tokens.token(role)
+
+    # By reading.
+
+    def _lists(self) -> Iterator[Diagnosis]:
+        """The list of drafts in each realm."""
+        seen, url = {realm: self._send(realm) for realm in self._reading}, self._target.base_url
+        if seen and all(exchange.answer.hollow_page for exchange in seen.values()):
+            where = f"every list of drafts is {page_words(next(iter(seen.values())).answer)}"
+            why = f"{url} cannot be judged: {where}; is a proxy or a login page in between?"
+            yield Diagnosis("realms", State.ENVIRONMENT, why, stops=True)
+        refused = {realm: exchange for realm, exchange in seen.items() if exchange.answer.refusal}
+        for realm in self.realms:
+            if realm not in seen:
+                yield Diagnosis(realm, State.UNKNOWN, "has the workflow endpoint only, which cannot be read")
+            elif realm not in refused:
+                yield Diagnosis(realm, State.OK, "answers to listDrafts")
+        if refused:
+            yield from self._refused_realms(refused, everywhere=len(refused) == len(seen))
+
+    def _refused_realms(self, refused: Mapping[str, Exchange], *, everywhere: bool) -> Iterator[Diagnosis]:
+        first, url = next(iter(refused)), self._target.base_url
+        if everywhere and self._affords(_TOKEN_COSTS) and (why := self._token_refused(first)):
+            yield Diagnosis("realms", State.ENVIRONMENT, f"{url} {why}", stops=True)
+        taken = self._send(first, headers={"Realm": first.upper()}).answer.success
+        advice = (
+            f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged" if taken else ""
+        )
+        for realm, refusal in refused.items():
+            yield Diagnosis(realm, State.NOTE, f"listDrafts: {refusal.answer.quote()}{advice}")
+        if not everywhere or not (taken or self._all_unknown(first, refused)):
+            return  # cases judge it
+        if all(self._refused_again(realm, before, taken) for realm, before in refused.items()):
+            why = f"refuses every realm of the interface document: {refused[first].answer.quote()}{advice}"
+            state = State.SETTINGS if taken else State.ENVIRONMENT
+            yield Diagnosis("realms", state, f"{url} {why}", stops=True)
+
+    def _all_unknown(self, realm: str, refused: Mapping[str, Exchange]) -> bool:
+        """Whether all are refused as a realm is that does not exist, and in words about the realm."""
+        unknown = self._send(realm, headers={"Realm": UNKNOWN_REALM}).answer
+        answers = [exchange.answer for exchange in refused.values()]
+        return all(refused_as(answer, unknown) and "realm" in answer.text.lower() for answer in answers)
+
+    def _refused_again(self, realm: str, before: Exchange, capitals: bool) -> bool:
+        def refusals() -> Iterator[Contrast]:
+            for exchange in (before, self._send(realm)):
+                seen = exchange.answer.quote()
+                if capitals:
+                    seen = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {seen}"
+                yield (seen, exchange) if exchange.answer.refusal else None
+
+        about = _REALMS_CLAUSE, _READING
+        return self._affords(1) and self._contradicts(realm, about, "the realm is accepted", refusals())
+
+    def _token_refused(self, realm: str) -> str:
+        """How a token just issued is refused as one that never was, in words, seen twice."""
+        told: list[str] = []
+
+        def refusals() -> Iterator[Contrast]:
+            for _ in range(_TIMES):
+                issued, made_up = self._send(realm), self._send(realm, token=NO_TOKEN)
+                told.append(f"{issued.answer.quote()}; {SCHEME_ADVICE}")
+                unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
+                seen = f"a token just issued is refused as one that never was: {told[-1]}"
+                yield (seen, made_up, issued) if unknown else None
+
+        found = self._contradicts(realm, (_TOKEN_CLAUSE, _READING), "the token is known", refusals())
+        return f"knows none of its own tokens: {told[-1]}" if found else ""
+
+    # By writing.
+
+    def _first_writes(self) -> Iterator[Diagnosis]:
+        """Whether the author may write, and the schema of contacts is known: where no realm lets it, that stops all.
+
+        The first realm that lets it tells enough.
+        """
+        if not self.writes or not (self.consumer is None or any(map(self.consumer.uses, first_writes()))):
+            return
+        lacking: dict[str, str] = {}
+        for realm in self._reading:
+            if not self._affords(_WRITE_COSTS):
+                return
+            first = self._rights.first_write(AUTHOR, realm)
+            if first.unknown_schema and self.consumer is None:
+                others = (other for other in self._reading if other != realm and self._affords(1))
+                everywhere = not any(map(self._rights.knows_schema, others))
+                yield _names_no_schema(realm, "contact_schema", first.unknown_schema, stops=everywhere)
+                return
+            if first.lacks_rights:
+                lacking[realm] = first.lacks_rights
+                continue
+            if first.refused and self._rights.takes_workflow_draft(realm):
+                self.session.shared.offer(DRAFTS_OF_WORKFLOW, value=True)
+            break
+        if lacking:
+            where, how = ", ".join(lacking), next(iter(lacking.values()))
+            why = f"the author's account may not write in {where}: {how}"
+            yield Diagnosis(AUTHOR, State.SETTINGS, why, stops=len(lacking) == len(self._reading))
+
+    def _workflow_schemas(self) -> Iterator[Diagnosis]:
+        """Whether one realm knows the schema that its settings name for the workflow."""
+        named = [realm for realm in self.realms if self._target.realm_settings(realm).workflow_schema]
+        refusals: dict[str, str] = {}
+        if not self.writes or self.consumer is not None or not self._affords(len(named)):
+            return
+        for realm in named:
+            refusals[realm] = self._rights.unknown_workflow_schema(realm)
+            if not refusals[realm]:
+                break
+        for realm, refusal in refusals.items():
+            if refusal:
+                yield _names_no_schema(realm, "workflow_schema", refusal, stops=all(refusals.values()))
+
+    def _accounts(self) -> Iterator[Diagnosis]:
+        """Whether the other accounts sign in."""
+        for role in ACCOUNT_ROLES[1:]:
+            if missing := self._target.missing(f"account.{role}"):
+                yield Diagnosis(role, State.UNKNOWN, missing)
+            elif self._affords(1):
+                yield _signed_in(role, self._sign_in(role), self._target.base_url)
+
+    # Names of the target's own.
+
+    def _names(self) -> Iterator[Diagnosis]:
+        """Try the documented names that the settings replace, each in the first realm that can tell."""
+        names, told = WireNames.of(self._target), set[str]()
+        if not names:
+            return
+        text = f"{self._target.base_url} is sent names of its own: {names.in_words()}"
+        yield Diagnosis(_NAMES, State.NOTE, text)
+        self.limit += _NAME_COSTS * len(names)
+        for realm in self.realms:
+            for tried in _tried_names(self._target, realm):
+                name, _, operation, *_ = tried
+                asked = name in names and name not in told and (self.writes or operation != _SUBMITTING)
+                if asked and self._affords(_NAME_COSTS) and self._tells(realm, *tried):
+                    told.add(name)
+
+    def _tells(
+        self, realm: str, name: str, clause: str, operation: str, parts: dict[str, Any], most: int | None
+    ) -> bool:
+        """Whether a realm tells if a documented name is known."""
+        own, told = self._send(realm, operation, **parts), list[bool | None]()
+
+        def refusals() -> Iterator[Contrast]:
+            for _ in range(_TIMES):
+                documented = self._send(realm, operation, **parts, documented=name)
+                told.append(_is_unknown(operation, documented.answer, own.answer, most))
+                quoted = documented.answer.quote()
+                seen = f"the name of the settings is known, and the documented one was answered {quoted}"
+                yield (seen, documented, own) if told[-1] else None
+
+        found = self._contradicts(realm, (clause, operation), f"{name} is known", refusals())
+        return found or told[-1] is not None
+
+
+def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, list[str]]:
+    """Look at the target of a run, so that the workers share the tokens; findings of the look are written down.
+
+    Returns:
+        One sentence on what makes judging impossible, None otherwise, and what is worth reading besides. An answer
+        that breaks the contract of signing in is no obstacle: its own cases find it.
+    """
+    if worker.target.is_sandbox:
+        # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
+        author = worker.tokens.token(AUTHOR)
+        down = author.environment and author.status is None
+        return (f"{worker.target.base_url} cannot be judged: {author.refusal}" if down else None), []
+    look = Look(worker, worker.selection.realms, writes=True, consumer=worker.selection.terms.consumer)
+    started, told = datetime.now(UTC), list(look.diagnoses(wait_seconds))
+    for realm, attempt in look.attempts.items():
+        if attempt.evidence:
+            found = ", ".join(sorted({clause for clause, _ in attempt.keys}))
+            ending = Ending(Verdict.FAIL, f"contradicted as seen before the first case: {found}")
+            case = _case(realm, attempt)
+            findings = [worker.finding(seen, case, attempt.exchanges) for seen in confirm([attempt])]
+            worker.write_case(case, [attempt], ending, started, findings=findings)
+    stopping = (each.text for each in told if each.stops and each.state is not State.SERVICE)
+    notes = [each for each in told if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
+    return next(stopping, None), [each.text for each in notes]
+
+
+def _clock(ahead: float) -> Diagnosis:
+    """By how much the clocks differ, as signing in showed."""
+    if not ahead:
+        return Diagnosis(_CLOCK, State.OK, "agrees with ours")
+    differs = f"{abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} ours, which is taken into account"
+    return Diagnosis(_CLOCK, State.NOTE, f"the target's clock is {differs}")
+
+
+def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
+    """How a role signs in."""
+    if token.value:
+        end, issued = read_timestamp(token.expires), read_timestamp(token.issued)
+        if end is None or issued is None:
+            return Diagnosis(role, State.NOTE, "signs in; the token's expiration cannot be read")
+        seconds = (end - issued).total_seconds() - token.ahead
+        lifetime = f"{seconds / 60:.0f} minutes" if seconds >= _SHORT_LIFE_SECONDS else f"{seconds:.0f} s"
+        return Diagnosis(role, State.OK, f"signs in; its token is good for {lifetime}")
+    refused = token.status is not None and 400 <= token.status < 500
+    state, text = State.SERVICE, f"gets no token, which contradicts token-issued: {token.refusal}"
+    if token.environment:
+        state, text = State.ENVIRONMENT, f"gets no token: {token.refusal}"
+    elif token.status in _NOT_THERE and role == AUTHOR:
+        where = load_description().operations[SIGN_IN].url(base_url)
+        why = f"{where} is answered with status {token.status}: check the path of the address"
+        state, text = State.SETTINGS, f"{why}, and then the author's e-mail"
+    elif refused and "an HTML page" in token.refusal:
+        who = "a firewall, a login wall, or the service itself"
+        text = f"{base_url} answers signing in with {token.refusal}: open it in a browser to see who refuses, {who}"
+        state = State.ENVIRONMENT
+    elif refused:
+        why = f"refuses the {role}'s e-mail and password (status {token.status})"
+        state, text = State.SETTINGS, f"{base_url} {why}: check the variables that hold them"
+    return Diagnosis(role, state, text, stops=role == AUTHOR)
+
+
+def _names_no_schema(realm: str, setting: str, refusal: str, *, stops: bool) -> Diagnosis:
+    text = f"setting realm.{realm}.{setting} names a schema that is not known: {refusal}"
+    return Diagnosis(realm, State.SETTINGS, text, stops)
+
+
+def _about_the_token(answer: Response) -> bool:
+    """Whether a refusal is for the token: 401, or in words, but for want of rights these may be the same."""
+    spoken = any(word in answer.text.lower() for word in ("token", "bearer", "authorization"))
+    return answer.status == _UNAUTHENTICATED or (answer.refusal and answer.status != _FORBIDDEN and spoken)
+
+
+def _address(url: str) -> tuple[State, str]:
+    safe = url.startswith("https:")
+    local = url.startswith(("http://127.", "http://localhost", "http://[::1]"))
+    secured = "certificate checked" if safe else "no TLS, so passwords and tokens travel in the clear"
+    return (
+        State.OK if safe or local else State.NOTE,
+        f"{url} answers; {'on this machine' if local else secured}",
+    )
+
+
+def _other_scheme(url: str, why: str) -> str:
+    """What may be wrong with the scheme of an address, by what became of the connection."""
+    if url.startswith("https:") and "TLS" in why:
+        return "; does it want http, or its authority as ca_bundle in [tls]?"
+    return "; does it want https?" if url.startswith("http:") and ("reset" in why or "closed" in why) else ""

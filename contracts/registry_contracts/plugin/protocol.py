@@ -1,0 +1,370 @@
+"""Runs one case: its attempts, their confirmation, its ending, its journal records, and its reports to pytest.
+
+A contradiction is repeated on fresh data until it is confirmed (design 4.6). Reports hold no secrets.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from itertools import takewhile
+from typing import Final
+
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis.errors import Flaky
+
+from registry_contracts.cases.world import disturbed
+from registry_contracts.checks.outcomes import (
+    MOST_REPLAYS,
+    MOST_REQUESTS,
+    OBSTACLES,
+    Attempt,
+    Blocked,
+    Contradiction,
+    Untested,
+    confirm,
+)
+from registry_contracts.checks.table import note_universal
+from registry_contracts.errors import SuiteError
+from registry_contracts.evidence.findings import ConsumerScope, Finding, scope_of
+from registry_contracts.evidence.record import QUIET, Verdict
+from registry_contracts.interface.catalogue import Level
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.plugin.case import Case, Ending, case_of, is_case
+from registry_contracts.plugin.drafts_of_cases import settle_drafts
+from registry_contracts.plugin.worker import MAIN, WORKER, Worker
+from registry_contracts.safe_text import displayed
+from registry_contracts.session.authentication import NoTokenError
+
+#: Key of the case's verdict among a report's user properties.
+VERDICT_PROPERTY = "contract"
+#: Attempts that the environment may spoil before a case stays inconclusive.
+MOST_SPOILT = 5
+#: Tries at a contradiction by a case that creates permanent records or takes temporary files.
+_MOST_THAT_USE_UP: Final = 3
+_SPOILABLE: Final = (Verdict.INCONCLUSIVE, Verdict.ERROR)
+#: Endings of a case that say nothing against the service.
+INCONCLUSIVE = (*OBSTACLES, Flaky)
+#: Endings that a case raises on purpose.
+EXPECTED = (Contradiction, *INCONCLUSIVE, Untested)
+_TRIES_DIFFER: Final = "the same requests came to something else from one try to the next"
+_BAD: Final = (Verdict.FAIL, Verdict.ADVISORY)
+_FAILING: Final = (Verdict.FAIL, Verdict.ERROR)
+
+
+@dataclass
+class Try:
+    """One attempt with its reports, and how it has ended so far.
+
+    Attributes:
+        spoilt: The environment stood in the way, or may have caused what was seen; nothing in it is a finding.
+    """
+
+    attempt: Attempt
+    reports: list[pytest.TestReport] = field(default_factory=list)
+    ending: Ending = field(default_factory=lambda: Ending(Verdict.PASS))
+    spoilt: bool = False
+
+
+#: The attempt under way, on the item's stash.
+TRY = pytest.StashKey[Try]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a contract case and report it as pytest does; other items go their usual way."""
+    if not is_case(item):
+        return None
+    worker = item.config.stash[WORKER]
+    halted = worker.halted()
+    if halted:
+        item.session.shouldstop = halted
+        return True
+    with worker.giving_up_where_broken(item.session):
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
+            worker.tokens.sign_in_again()
+        # In case a worker dies in it.
+        worker.journal.write("begin", case_of(item).begun)
+        reports = _run(item, nextitem, worker)
+        # The item lasts until the run ends: what its last attempt sent and got must not.
+        del item.stash[TRY]
+        for report in reports:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:
+    """Run a case to its end, write it down, and return the reports that speak for it."""
+    case, started = case_of(item), datetime.now(UTC)
+    tries = attempts_at(item, nextitem, worker)
+    judged, tried = judged_by(tries), [each.attempt for each in tries]
+    attempts = [each.attempt for each in judged]
+    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+    findings = [worker.finding(seen, case, exchanges) for seen in confirm(attempts)]
+    confirmed = [finding for finding in findings if finding.confirmed]
+    for finding in confirmed:
+        worker.shared.offer(_mark(finding.clause, finding.operation, case), value=True)
+    reports, ending = _conclusion(case, judged, confirmed, worker)
+    worker.write_case(case, attempts, ending, started, findings=findings, tried=tried)
+    _speak(item, reports, ending, confirmed, worker)
+    item.ihook.pytest_contract_case(
+        item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
+    )
+    settle_drafts(worker, tried)
+    worker.clean()
+    return reports
+
+
+def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[Try]:
+    """Run a case until it is judged, or its attempts are used up; all of them, in order.
+
+    In the realm whose turn it is others disturb it; where there is no other realm it is tried in peace, and then so.
+    What it creates for good it creates once.
+    """
+    case = case_of(item)
+    disturbed = case.facts.unrest and case.in_turn and worker.selection.profile is not Profile.SMOKE
+    tries = _attempts(item, nextitem, worker, unrest=disturbed and not case.only)
+    passed = all(tried.ending.verdict is Verdict.PASS and not tried.attempt.keys for tried in tries)
+    if disturbed and case.only and passed and not case.facts.records:
+        again = _attempts(item, nextitem, worker, unrest=True)
+        return again if again[0].attempt.keys else [*tries, *again]
+    return tries
+
+
+def _attempts(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, *, unrest: bool) -> list[Try]:
+    tries, case = list[Try](), case_of(item)
+    while True:
+        clear = [tried.attempt for tried in tries if not tried.spoilt]
+        spoilt_in_a_row = len(list(takewhile(lambda tried: tried.spoilt, reversed(tries))))
+        judged = bool(clear) and not _needs_replay(clear, case)
+        if judged or len(tries) - len(clear) > MOST_SPOILT or (tries and worker.breaker.open):
+            return tries
+        if tries:
+            worker.breaker.pause(spoilt_in_a_row)
+        contradicted = set().union(*(attempt.keys for attempt in clear))
+        worker.wait_for_deployment(case, contradicted)
+        must = _about_a_must([clause for clause, _ in contradicted] or case.clauses, worker)
+        # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
+        planned = not contradicted and bool(case.facts.records)
+        attempt = Attempt(
+            len(tries) + 1,
+            replay=bool(contradicted),
+            advisory=not must and not planned,
+            unrest=unrest,
+            before_again=partial(worker.wait_for_deployment, case),
+        )
+        tries.append(_run_attempt(item, nextitem, worker, attempt))
+
+
+def judged_by(tries: Sequence[Try]) -> list[Try]:
+    """Attempts that a case is judged by: the clear ones, or else the last, which says what went wrong."""
+    return [tried for tried in tries if not tried.spoilt] or [_in_failing_environment(tries[-1])]
+
+
+def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
+    """Run the item once, and judge its exchanges by the universal checks."""
+    item.stash[TRY] = tried = Try(attempt)
+    # Also on the reports of subtests, of which Schemathesis makes one for each operation: they go out at once.
+    item.user_properties[:] = [(VERDICT_PROPERTY, "")]
+    unanswered, began = worker.breaker.unanswered, time.time()
+    tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    note_universal(attempt, worker.redactor.knows)
+    for mark in disturbed(attempt):
+        worker.shared.offer(mark, value=True)
+    tried.ending = _ending(tried.ending, attempt, case_of(item), worker)
+    lost = worker.breaker.unanswered > unanswered
+    tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
+    return tried
+
+
+def _about_a_must(clauses: Iterable[str], worker: Worker) -> bool:
+    return any(worker.catalogue.clause(name).level is Level.MUST for name in clauses)
+
+
+def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> Ending:
+    """The attempt's verdict: what was raised, or what its assertions amount to; one on a clause of its own is due."""
+    seen = attempt.keys - attempt.dismissed
+    if raised.verdict is not Verdict.PASS:
+        return raised
+    if attempt.obstacle and not _about_a_must((clause for clause, _ in seen), worker):
+        return _ending_of(attempt.obstacle)
+    if seen:
+        return Ending(Verdict.ADVISORY)
+    own = {clause for clause, _ in (*attempt.held, *attempt.keys)} | attempt.untested.keys()
+    if not own.isdisjoint(case.clauses):
+        return raised
+    if attempt.observations:
+        return Ending(Verdict.OBSERVED)
+    # One that sends nothing is a mistake; the other may have met a service that gives no occasion.
+    return Ending(Verdict.UNTESTED if attempt.exchanges else Verdict.ERROR, QUIET)
+
+
+def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
+    """Whether the environment may have caused how an attempt ended (design 4.7).
+
+    Args:
+        lost: A request was not answered in it, be it one of the suite's own.
+        disturbed: Some worker met a fault meanwhile, so that the service may have forgotten a token of the case's own.
+    """
+    if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
+        return True
+    if ending.verdict is Verdict.INCONCLUSIVE and any(exchange.blocked for exchange in attempt.exchanges):
+        return False  # the same would be blocked again
+    unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
+    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_the_way)
+
+
+def _needs_replay(attempts: Sequence[Attempt], case: Case) -> bool:
+    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough.
+
+    A case that uses up what it is given is not tried that often.
+    """
+    most = _MOST_THAT_USE_UP if case.facts.records or case.facts.files else MOST_REPLAYS
+    open_keys = attempts[0].keys - attempts[0].confirmed.keys()
+    seen_again = {key for attempt in attempts[1:] for key in attempt.keys}
+    spent = sum(len(attempt.exchanges) for attempt in attempts[1:])
+    return bool(open_keys - seen_again) and len(attempts) <= most and spent < MOST_REQUESTS
+
+
+def _in_failing_environment(last: Try) -> Try:
+    """The last of attempts that were all spoilt, without its contradictions."""
+    if last.attempt.keys - last.attempt.confirmed.keys():
+        last.attempt.forget_doubtful()
+        why = last.ending.reason or "see the traffic"
+        words = f"contradicted only where the environment failed, which proves nothing: {why}"
+        last.ending = Ending(Verdict.INCONCLUSIVE, words)
+    return last
+
+
+def _conclusion(
+    case: Case, judged: Sequence[Try], confirmed: Sequence[Finding], worker: Worker
+) -> tuple[list[pytest.TestReport], Ending]:
+    """The reports that speak for a case, and how it ended."""
+    first, ending = judged[0].reports, judged[0].ending
+    reports = first
+    for replay in judged[1:]:
+        # What stood in the way of looking at advice once more says nothing of the musts, which were judged before.
+        hindered = replay.attempt.advisory and replay.ending.verdict is Verdict.INCONCLUSIVE
+        if not replay.attempt.keys and not hindered:
+            reports, ending = replay.reports, replay.ending
+    if confirmed:
+        must = _about_a_must((each.clause for each in confirmed), worker)
+        own = any(each.clause in case.clauses for each in confirmed)
+        # Findings hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of
+        # the universal checks, which is one of its own and says nothing about the clauses of the case.
+        blocked = ending.verdict is Verdict.INCONCLUSIVE and not (own and must)
+        stays = ending.verdict is Verdict.ERROR or blocked
+        return first, ending if stays else Ending(Verdict.FAIL if must else Verdict.ADVISORY)
+    if ending.verdict is Verdict.ADVISORY and judged[0].attempt.held:
+        # A finding that was not confirmed is told for its own clause.
+        return first, Ending(Verdict.PASS)
+    if ending.verdict in _BAD:
+        why = f"a contradiction that did not come back: {ending.reason}"
+        return first, Ending(Verdict.INCONCLUSIVE, why)
+    return reports, ending
+
+
+def _speak(
+    item: pytest.Item,
+    reports: Sequence[pytest.TestReport],
+    ending: Ending,
+    confirmed: Sequence[Finding],
+    worker: Worker,
+) -> None:
+    """Let the reports say how the case ended: failed, skipped with the reason, or passed.
+
+    A contradicted case is shown with its bearing on the run; the journal keeps what was seen.
+    """
+    scope = scope_of(confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
+    counts = scope is ConsumerScope.COUNTS
+    of_call = next((report for report in reports if report.when == "call"), reports[0])
+    telling = next((report for report in reports if not report.passed), of_call)
+    text = ""
+    if not counts:
+        text = f"{scope}: {', '.join(each.clause for each in confirmed)}"
+    elif ending.verdict not in _FAILING:
+        text = f"{ending.verdict}: {ending.reason}" if ending.reason else ""
+    elif not telling.failed:
+        lines = "\n".join(each.line for each in confirmed) or ending.reason or ""
+        telling.outcome, telling.longrepr = "failed", displayed(worker.redactor.text(lines))
+    if text:
+        path, line, _ = item.location
+        reason = displayed(worker.redactor.text(text))
+        telling.outcome, telling.longrepr = "skipped", (path, line or 0, reason)
+    for report in reports:
+        report.user_properties[:1] = [(VERDICT_PROPERTY, str(ending.verdict if counts else scope))]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note how an attempt ended by what it raised; what it raises on purpose needs no traceback."""
+    if not is_case(item):
+        return (yield)
+    raised = call.excinfo
+    if raised is not None and isinstance(raised.value, EXPECTED):
+        # A traceback costs more than most cases, and is never shown.
+        ended = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
+        call.excinfo = pytest.ExceptionInfo.from_exception(ended)
+    report = yield
+    call.excinfo = raised
+    if raised is not None:
+        ending, tried = _ending_of(raised.value), item.stash[TRY]
+        _note_broken_promise(raised.value, tried.attempt, item)
+        tried.ending = min(tried.ending, ending, key=lambda each: each.verdict.rank)
+        if ending.verdict is Verdict.ERROR:
+            # A traceback shows arguments, and these may hold credentials.
+            report.longrepr = report.longreprtext
+    _redact(report, item.config.stash[WORKER])
+    return report
+
+
+def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.Item) -> None:
+    """Note what a case was blocked by where that is promised, and was seen in this attempt; once is enough in a run."""
+    broken = error.evidence if isinstance(error, Blocked) else None
+    if broken is None or not {each.id for each in attempt.exchanges}.issuperset(broken.exchanges):
+        return
+    if not item.config.stash[WORKER].shared.offered(_mark(*broken.key, case_of(item))):
+        attempt.note(broken)
+
+
+def _mark(clause: str, operation: str | None, case: Case) -> str:
+    """The mark of a finding that was confirmed in the realm of a case."""
+    return f"confirmed {clause} {operation} {case.realm}"
+
+
+def _ending_of(error: BaseException) -> Ending:
+    if isinstance(error, Contradiction):
+        return Ending(Verdict.FAIL, str(error).partition("\n")[0])
+    if isinstance(error, Flaky):
+        # A mistake of the suite is one, even where the second try did not come to it.
+        broke = (each for each in getattr(error, "exceptions", ()) if isinstance(each, SuiteError))
+        mistake = next(broke, None)
+        return _ending_of(mistake) if mistake else Ending(Verdict.INCONCLUSIVE, _TRIES_DIFFER)
+    if isinstance(error, INCONCLUSIVE):
+        refused = Blocked("createToken", str(error)) if isinstance(error, NoTokenError) else error
+        return Ending(Verdict.INCONCLUSIVE, str(error), refused if isinstance(refused, Blocked) else None)
+    if isinstance(error, (Untested, pytest.skip.Exception)):
+        return Ending(Verdict.UNTESTED, str(error), settings=getattr(error, "settings", ()))
+    return Ending(Verdict.ERROR, f"{type(error).__name__}: {error}")
+
+
+def _redact(report: pytest.TestReport, worker: Worker) -> None:
+    """Take the secrets out of a report, and what a terminal would obey."""
+
+    def plain(text: str) -> str:
+        return displayed(worker.redactor.text(text))
+
+    if isinstance(report.longrepr, str):
+        report.longrepr = plain(report.longrepr)
+    elif isinstance(report.longrepr, tuple):
+        path, line, reason = report.longrepr
+        report.longrepr = (path, line, plain(reason))
+    report.sections = [(name, plain(text)) for name, text in report.sections]

@@ -1,0 +1,473 @@
+"""A run: how it begins, what the process that starts it hears of cases and workers, and how it closes the books."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import shutil
+import tempfile
+import time
+import zlib
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from registry_contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown
+from registry_contracts.evidence.journal import journal_path
+from registry_contracts.evidence.record import ExitCode
+from registry_contracts.evidence.run_comparison import Comparison
+from registry_contracts.evidence.run_folder import (
+    forget_latest,
+    new_folder,
+    point_latest,
+    prune,
+    set_folder_aside,
+)
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.file_formats import plain
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.location import keep_hypothesis_out
+from registry_contracts.plugin.case import is_case
+from registry_contracts.plugin.collection import forecast
+from registry_contracts.plugin.finding_again import command_of
+from registry_contracts.plugin.hooks import Sandbox
+from registry_contracts.plugin.interruption import (
+    PYTEST_BROKE,
+    SecretContainment,
+    Stopping,
+    leave_to_controller,
+    signals_held,
+)
+from registry_contracts.plugin.plan import (
+    SELECTION,
+    Plan,
+    Selection,
+    is_contract_run,
+    read_selection,
+    request_budget,
+)
+from registry_contracts.plugin.preflight import preflight
+from registry_contracts.plugin.protocol import VERDICT_PROPERTY
+from registry_contracts.plugin.run_options import KEEP, REPORTS, UNPACKED
+from registry_contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
+from registry_contracts.reports.writers import ALL, pack, unwritten, write_all
+from registry_contracts.safe_text import complaint
+from registry_contracts.session.ledger import LEDGER_FILE, RUN_FILE
+from registry_contracts.session.namespace import new_run_token
+from registry_contracts.session.shared_state import PRIVATE_PREFIX, remove_abandoned_private_folders
+from registry_contracts.session.sweep import sweep_runs
+from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
+
+#: How long workers may take to end the case they are in and to clean up.
+_PATIENCE_SECONDS: Final = 60.0
+#: What generates and runs the cases.
+_VERSIONS: Final = {
+    "suite": "registry-contracts",
+    **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
+}
+#: What the end of a run may meet: a disk that is full, a text that no file holds, a mistake of the suite, a warning
+#: that is to be an error. Under pytest's own command any other ends as Python does, with 1, which is a verdict.
+_BREAKS: Final = (
+    *(OSError, EOFError, MemoryError, ImportError, ValueError, AttributeError, LookupError, TypeError),
+    *(ArithmeticError, AssertionError, RuntimeError, zlib.error, Warning),
+)
+_BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
+
+
+@dataclass(eq=False)
+class Run:
+    """A run, as a plugin of pytest.
+
+    Attributes:
+        nodes: The controllers of its workers, as xdist makes them.
+        died: Names of workers that died.
+        planned: How many cases have to run for the run to be whole.
+        ended: What each process has sent and met, by name, once it is over.
+        failed: Why something failed that is no case, by where.
+        complaints: What is wrong with the history, lines of it or all, in a line each.
+        trouble: Why there are no reports.
+        unbegun: No case can be judged on its target.
+    """
+
+    config: pytest.Config
+    worker: Worker
+    stopping: Stopping
+    comparison: Comparison
+    sandbox: Sandbox | None = None
+    nodes: list[Any] = field(default_factory=list)
+    died: list[str] = field(default_factory=list)
+    planned: int | None = None
+    ended: dict[str, dict[str, int]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    complaints: list[str] = field(default_factory=list)
+    verdict: RunVerdict | None = None
+    trouble: str | None = None
+    unbegun: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Where its evidence stands."""
+        return Path(self.worker.plan.folder)
+
+    @property
+    def over(self) -> bool:
+        """Whether its books are closed."""
+        return self.verdict is not None or self.trouble is not None
+
+    # What xdist tells of its workers.
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self) -> Iterator[None]:
+        """Let no signal end a worker that is only starting."""
+        with signals_held():
+            return (yield)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Send the plan to a worker."""
+        node.workerinput["contract_plan"] = asdict(self.worker.plan)
+        self.nodes.append(node)
+        self.write_facts()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object | None) -> None:
+        """Note which worker died; one that ends as it should leaves no error, one that was stopped by hand this one."""
+        if error and error != "keyboard-interrupt":
+            self.died.append(node.workerinput["workerid"])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Note how many cases there are; every worker collects alike."""
+        self.planned = len(ids)
+
+    # What pytest tells of what it collects and runs.
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> bool | None:
+        """Look at the target before any case sends something; one clear line when it cannot be judged."""
+        self.stopping.begin()
+        try:
+            obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
+        except UsageError as error:
+            raise pytest.UsageError(complaint(error)) from None
+        except SuiteError as error:
+            self.worker.write_trouble("looking at the target", str(error))
+            pytest.exit("the suite broke", returncode=ExitCode.ERROR)
+        if obstacle:
+            self.unbegun = True
+            self.worker.stop(BREAKER, obstacle)
+            return True
+        if aside := set_folder_aside(self.folder.parent):
+            notes.append(f"'latest' in the reports was a folder and no link; it is '{aside}' now")
+        write_lines(self.config, [f"contract: {note}" for note in notes])
+        # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
+        remove_abandoned_private_folders()
+        for swept in sweep_runs(self.worker, self.folder.parent) if self.sandbox is None else ():
+            write_lines(self.config, [f"swept {swept.sentence}"])
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> bool | None:
+        """Run nothing where no case can be judged."""
+        return True if self.unbegun else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note how many cases there are, and say what they will send."""
+        if not self.config.getoption("tx", None):
+            self.planned = sum(map(is_case, session.items))
+            write_lines(self.config, [f"contract: {forecast(self.config, session.items).summary}"])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        """Note a test that is no case, and failed."""
+        if report.failed and VERDICT_PROPERTY not in dict(getattr(report, "user_properties", ())):
+            lines = [line for line in report.longreprtext.splitlines() if line.strip()]
+            self.failed[report.nodeid] = lines[-1] if lines else "failed"
+
+    #: Note what cannot be collected.
+    pytest_collectreport = pytest_runtest_logreport
+
+    # Its end.
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
+        """Close the books, write the reports, and give the session the run's exit code."""
+        self.stopping.finishing = True
+        if (
+            exitstatus == pytest.ExitCode.USAGE_ERROR
+            and not self.planned
+            and not self.worker.ledger.removable()
+        ):
+            # No case is there by that name, say: it is refused as what cannot be read, and has nothing to report.
+            return (yield)
+        gc.freeze()  # all that a run has recorded lasts until the reports are written
+        try:
+            self.verdict = self._concluded(exitstatus)
+            self._put_away()
+        except RegistryContractsError as error:
+            self.trouble = str(error)
+        except _BREAKS as error:
+            self.trouble = unwritten("the run's verdict", error)
+        session.exitstatus = ExitCode.ERROR
+        if self.trouble is not None:
+            # Without reports `latest` leads to this run nevertheless, and not to one that passed.
+            self.trouble = self.worker.redactor.text(self.trouble)
+            with suppress(OSError):
+                point_latest(self.folder)
+        elif self.verdict is not None:
+            session.exitstatus = self.verdict.exit_code
+        return (yield)
+
+    def _concluded(self, exitstatus: int) -> RunVerdict:
+        try:
+            self.ended = self._await_workers()
+            self._write_troubles(exitstatus)
+        finally:
+            # What was created is removed, whatever became of the notes.
+            self.ended[MAIN] = self.worker.finish(self.ended)
+        if self.sandbox is not None:
+            self.sandbox.ask_to_end()  # while the reports are written
+        self.write_facts(finished=True)
+        parts = sorted(self.folder.glob("ledger-*.jsonl"))
+        (self.folder / LEDGER_FILE).write_text("".join(part.read_text("utf-8") for part in parts), "utf-8")
+        for part in parts:
+            part.unlink()
+        return write_all(self.folder, self.config.hook.pytest_contract_formats() or ALL)
+
+    def _await_workers(self) -> dict[str, dict[str, int]]:
+        """Let xdist's workers end the case they are in and close their books; after Ctrl-C they are still at work.
+
+        Returns:
+            What each of them has sent and met, by name; without those that died.
+        """
+        names = {node.workerinput["workerid"]: node for node in self.nodes}
+        alive = (node for name, node in names.items() if name not in self.died)
+        at_work = [node for node in alive if not hasattr(node, "workeroutput")]
+        if at_work:
+            self.worker.stop(BY_HAND, BY_HAND)
+        for node in at_work:
+            node.shutdown()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        for node in at_work:
+            # A worker that died says nothing more; its channel is closed as that of one which has ended.
+            with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
+                node.channel.waitclose(max(0.0, deadline - time.monotonic()))
+        told = {name: getattr(node, "workeroutput", {}) for name, node in names.items()}
+        return {name: output["contract"] for name, output in told.items() if "contract" in output}
+
+    def _write_troubles(self, exitstatus: int) -> None:
+        """Put into the evidence what failed outside the cases, so that no report says pass beside it."""
+        broke = self.config.stash.get(PYTEST_BROKE, "")
+        for where, why in self.failed.items():
+            self.worker.write_trouble(where, why)
+        kind, why = self.worker.stopped
+        if kind == BROKEN:
+            self.worker.write_trouble("worker", why)
+        if exitstatus in _BROKEN or broke:
+            words = f"pytest itself broke{f': {broke}' if broke else ''}; -v shows the traceback"
+            self.worker.write_trouble("pytest", words)
+
+    def _put_away(self) -> None:
+        """Add the run to the history, pack its folder, remove old runs; trouble with the history fails nothing."""
+        try:
+            self.comparison.add_to_history(self.folder)
+        except UsageError as error:
+            self.complaints.append(f"{error}; this run is not in it")
+        if not self.config.getoption(UNPACKED.flag):
+            pack(self.folder)
+        prune(self.folder.parent, int(self.config.getoption(KEEP.flag)))
+
+    # What `run.json` says of it.
+
+    def write_facts(self, *, finished: bool = False) -> None:
+        """Write `run.json`; without the closing record the run counts as going on, or as killed."""
+        facts = self._facts() | {"finished": datetime.now(UTC).isoformat() if finished else None}
+        if finished:
+            names = facts["expected_workers"]
+            facts["left"] = len(self.worker.ledger.removable())
+            facts["without_journal"] = [
+                name for name in names if not journal_path(self.folder, name).exists()
+            ]
+        # In one piece, whenever the run is killed.
+        fresh = self.folder / f".{RUN_FILE}.new"
+        fresh.write_text(json.dumps(facts, indent=2), encoding="utf-8")
+        fresh.replace(self.folder / RUN_FILE)
+
+    def _facts(self) -> dict[str, Any]:
+        selection, target = self.worker.selection, self.worker.target
+        workers = [node.workerinput["workerid"] for node in self.nodes]
+        return {
+            # Some may be left out of a run that stops at its first failures.
+            "planned": None if self.config.getoption("maxfail", 0) else self.planned,
+            "died": self.died,
+            "target": target.name,
+            "target_kind": target.kind,
+            "base_url": target.base_url,
+            "profile": str(selection.profile),
+            "seed": selection.seed,
+            "realms": list(self.worker.selection.realms),
+            "clauses": selection.judged(load_catalogue()),
+            "started": self.worker.plan.started,
+            "workers": max(1, len(workers)),
+            "command": command_of(self.config),
+            "versions": {"python": platform.python_version()}
+            | {name: version(package) for name, package in _VERSIONS.items()},
+            "environment": self._environment(),
+            "interrupted": self.stopping.asked,
+            "expected_workers": [MAIN, *workers],
+            "strict": selection.strict,
+            "waived": selection.terms.waived,
+            "terms": plain(selection.terms),
+            "settings": {realm: asdict(target.realm_settings(realm)) for realm in target.realms},
+            "token": self.worker.plan.token,
+            "process": {"pid": os.getpid(), "host": platform.node()},
+        }
+
+    def _environment(self) -> dict[str, Any]:
+        sent = Counter[str]()
+        for counts in self.ended.values():
+            sent.update(counts)
+        kind, why = self.worker.stopped
+        target, embedded = self.worker.target, self.sandbox is not None
+        return {
+            "requests": sent.pop("requests", 0),
+            "retries": sent.pop("retries", 0),
+            "faults": dict(sent),
+            "breaker": why if kind == BREAKER else None,
+            # What the run may do to its target; null is no limit.
+            "limits": {
+                "requests_per_second": None if embedded else target.pace.requests_per_second,
+                "concurrency": None if embedded else target.pace.concurrency,
+                "request_budget": request_budget(target, self.worker.selection.profile),
+                "permanent_records_per_realm": target.pace.permanent_records,
+            },
+            "permanent_records": self.worker.permanent_records.counted(target.realms),
+        }
+
+
+#: The run, in its controller.
+RUN = pytest.StashKey[Run]()
+
+
+def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
+    """Write lines of our own between those of pytest."""
+    if reporter := config.pluginmanager.get_plugin("terminalreporter"):
+        for line in lines:
+            reporter.write_line(line)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marks, read the options, and begin what they ask for; what cannot be used is one clear line."""
+    for mark, words in (("contract", "a case of the contract suite"), ("smoke", "one of the profile smoke")):
+        config.addinivalue_line("markers", f"{mark}: {words}; use registry_contracts.cases.marks.{mark}")
+    given: dict[str, Any] | None = getattr(config, "workerinput", None)
+    try:
+        config.stash[SELECTION] = selection = read_selection(config)
+        compared = "--drift", "--baseline", "--history"
+        comparison = Comparison.of_options(
+            selection.name, selection.reports, *map(config.getoption, compared)
+        )
+        if given is not None and "contract_plan" in given:
+            leave_to_controller()
+            _begin_work(config, Plan(**given["contract_plan"]), given["workerid"])
+        elif given is None and is_contract_run(config):
+            _begin(config, selection, comparison)
+    except RegistryContractsError as error:
+        raise pytest.UsageError(complaint(error)) from None
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+    """Let `latest` lead to no older run where this one is refused, by whomever, and leave no folder of it."""
+    try:
+        return (yield)
+    except pytest.UsageError:
+        run = config.stash.get(RUN, None)
+        if is_contract_run(config) and (run is None or not run.over):
+            if run is not None:
+                shutil.rmtree(run.folder, ignore_errors=True)
+            forget_latest(Path(config.getoption(REPORTS.flag) or str(REPORTS.default)))
+        raise
+
+
+def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) -> None:
+    stopping = Stopping(config)
+    stopping.listen()
+    config.pluginmanager.register(stopping)
+    token, now, folder = new_run_token(), datetime.now(UTC), None
+    try:
+        sandbox = _start_sandbox(config, selection) if selection.settings is None else None
+        private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
+        config.add_cleanup(partial(_release, config, private, sandbox))
+        folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
+        url = sandbox.base_url if sandbox else None
+        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
+        worker = _begin_work(config, plan, MAIN)
+        config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
+        config.pluginmanager.register(run)
+        run.write_facts()
+        run.complaints += comparison.note_in(folder)
+    except UsageError:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    except (OSError, SuiteError) as error:
+        # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
+        with suppress(OSError):
+            point_latest(folder) if folder else forget_latest(selection.reports)
+        # A signal for all processes may end the sandbox before it has a session of its own.
+        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
+        pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
+
+
+def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
+    limit, arguments = selection.size_limit, selection.sandbox_arguments
+    embedded: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=limit, arguments=arguments)
+    return embedded or EmbeddedSandbox(limit, arguments).__enter__()
+
+
+def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> None:
+    """Stop the embedded sandbox and remove the private folder, however the session ended."""
+    if WORKER in config.stash:
+        config.stash[WORKER].close()
+    if sandbox is not None:
+        sandbox.stop()
+    shutil.rmtree(private, ignore_errors=True)
+
+
+def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
+    selection = config.stash[SELECTION]
+    target = selection.aim(plan.sandbox_url)
+    target = config.hook.pytest_contract_target(target=target) or target
+    config.stash[WORKER] = worker = Worker(name, plan, target, selection)
+    keep_hypothesis_out()
+    config.pluginmanager.register(SecretContainment(config, worker.redactor))
+    return worker
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish() -> None:
+    """Keep what is loaded by now from the collector: it stays until the end."""
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Close the books of a worker beside the controller, which says what it has sent and met."""
+    config = session.config
+    if WORKER in config.stash and RUN not in config.stash:
+        worker = config.stash[WORKER]
+        with worker.giving_up_where_broken(session):
+            config.workeroutput["contract"] = worker.finish()  # type: ignore[attr-defined]
+    return (yield)

@@ -1,0 +1,298 @@
+"""One process's part of a run: its session, what its journal says, which holds no secrets, and what its cases share."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec import structs
+
+from registry_contracts.cases.rights import Rights
+from registry_contracts.checks.outcomes import Attempt, Result
+from registry_contracts.errors import breakdown
+from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
+from registry_contracts.evidence.journal import Journal, journal_path
+from registry_contracts.evidence.record import AssertionCount, Block, Left, Observation, Untested, Verdict
+from registry_contracts.evidence.record import Case as EndedCase
+from registry_contracts.exchanges import transcript
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.redaction import redacted
+from registry_contracts.interface.catalogue import Catalogue, Level, load_catalogue
+from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.plugin.case import Case, Ending
+from registry_contracts.plugin.plan import Plan, Selection, request_budget
+from registry_contracts.session.actor import Actor
+from registry_contracts.session.budgets import USED_UP_FILE
+from registry_contracts.session.draft_cleanup import (
+    delete_drafts_of_records,
+    draft_cleanup,
+    note_of_refused_submissions,
+)
+from registry_contracts.session.layers import Request
+from registry_contracts.session.ledger import Entry, read_entries, residue
+from registry_contracts.session.session import Session, SessionGroup, namespace_of
+from registry_contracts.settings.target import AUTHOR, Target
+
+#: Why a run stops before its end: a case cannot be judged any more, a person said so, a worker cannot go on.
+BREAKER: Final = "breaker"
+BY_HAND: Final = "stopped by hand"
+BROKEN: Final = "broken"
+_STOP: Final = "stop"
+#: What a finding takes from a result as it is.
+_SAME: Final = ("clause", "operation", "role", "confirmed", "rate", "exchanges", "check")
+#: How long nodes of an earlier version may go on answering while a deployment is rolling, in seconds.
+ROLLING_SECONDS = 30.0
+_POLL_SECONDS: Final = 0.2
+_LASTING: Final = "a contradiction lasted"
+#: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
+MAIN: Final = "main"
+#: Who goes first where a case is tried in unrest.
+_OTHER: Final = "other"
+
+
+class Worker(Session):
+    """One process's session in a run, with the journal it writes and the clean-up of its drafts.
+
+    Args:
+        name: `MAIN`, or that of the worker.
+    """
+
+    def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
+        folder, private = Path(plan.folder), Path(plan.private)
+        embedded = plan.sandbox_url is not None
+        self.journal = Journal(journal_path(folder, name), name, plan.token)
+        super().__init__(
+            target,
+            name,
+            namespace=namespace_of(target, plan.token, f"{selection.seed} {name}"),
+            group=SessionGroup(private, partial(self.stop, BREAKER), folder.parent / USED_UP_FILE),
+            ledger_folder=folder,
+            request_budget=request_budget(target, selection.profile),
+            disposable=embedded,
+            events=self.journal.write,
+        )
+        self.plan = plan
+        self.day = datetime.fromisoformat(plan.started).date()
+        self.selection = selection
+        self.catalogue: Catalogue = load_catalogue()
+        self.rights = Rights(self)
+        self.cleanup = draft_cleanup(self)
+        self._finished = False
+        self._waited_in = ""
+        self._parent = os.getppid()
+
+    def stop(self, kind: str, why: str) -> None:
+        """Let no process of the run begin another case; the first reason stands, but for a worker that broke."""
+        (self.shared.put if kind == BROKEN else self.shared.offer)(_STOP, (kind, why))
+
+    @property
+    def stopped(self) -> tuple[str, str]:
+        """The kind of reason why the run stops, and the reason; empty while it goes on."""
+        return self.shared.offered(_STOP) or ("", "")
+
+    def halted(self) -> str | None:
+        """Why no further case is to be started, by any worker."""
+        if why := self.stopped[1]:
+            return why
+        if self.name != MAIN and os.getppid() != self._parent:
+            return "the run this worker belongs to is gone"
+        return None
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request; the case that a worker is in ends here where a person stops the run."""
+        if self.name != MAIN and not request.housekeeping and self.stopped[0] == BY_HAND:
+            raise KeyboardInterrupt
+        return super().send(request)
+
+    @contextmanager
+    def giving_up_where_broken(self, session: pytest.Session) -> Iterator[None]:
+        """Stop every worker before its next case where this one cannot go on; the controller reports why, in a line.
+
+        It may be an `OSError` (a disk that is full), a `ValueError` (a text that no file holds), the suite's own error
+        or mistake, or whatever a hook of another plugin raises. xdist would take each for a crash, show a traceback,
+        which may hold credentials, and let the run pass without this worker.
+        """
+        try:
+            yield
+        except (pytest.exit.Exception, pytest.Session.Failed):
+            raise
+        except Exception as error:
+            if self.name == MAIN:
+                raise  # pytest shows it (`registry_contracts.plugin.interruption`)
+            why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
+            session.shouldstop = why
+            # Where not even that can be written, the journal lacks its closing line.
+            with suppress(OSError):
+                self.stop(BROKEN, why)
+
+    def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
+        """An actor of this role in this realm, for one attempt at a case."""
+        another = _OTHER if _OTHER in self.target.accounts else AUTHOR
+        return Actor(
+            self,
+            role,
+            realm,
+            case,
+            attempt=attempt.number,
+            advisory=attempt.advisory,
+            exchanges=attempt.exchanges,
+            judge=self.rights.judge,
+            before=another if attempt.unrest and role == AUTHOR else "",
+        )
+
+    def wait_for_deployment(self, case: Case, contradicted: Iterable[tuple[str, str]]) -> None:
+        """Wait until no deployment can be behind what would fail the run, before it is looked for again.
+
+        Once in a case, and no more when one has lasted so long: the run fails in any case. A sandbox of the run's own
+        stays as it is.
+        """
+        terms = self.selection.terms
+        fails = any(
+            self.catalogue.clause(clause).level is Level.MUST
+            and terms.counts(clause, case.realm, operation)
+            and not terms.accepted(clause, case.realm, operation, self.day)
+            for clause, operation in contradicted
+        )
+        if not fails or self.disposable or self._waited_in == case.id:
+            return
+        self._waited_in, end = case.id, time.monotonic() + ROLLING_SECONDS
+        while time.monotonic() < end and not (self.shared.offered(_LASTING) or self.halted()):
+            time.sleep(_POLL_SECONDS)
+
+    def write_case(
+        self,
+        case: Case,
+        attempts: Sequence[Attempt],
+        ending: Ending,
+        started: datetime,
+        *,
+        findings: Iterable[Finding] = (),
+        tried: Sequence[Attempt] = (),
+    ) -> None:
+        """Write a case that is judged: its findings, what it observed, and how it ended.
+
+        Args:
+            attempts: Those that it is judged by.
+            tried: With those that faults of the environment spoilt, where there are any.
+        """
+        text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
+        for finding in findings:
+            write("finding", finding)
+            if finding.fails:
+                self.shared.offer(_LASTING, value=True)
+        # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
+        counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
+        for clause, reason in counted.untested.items():
+            write("untested", Untested(clause, realm, reason))
+        for seen in counted.observations:
+            value = self.redactor.value(seen.seen)
+            write("observation", Observation(seen.clause, realm, seen.operation, case.id, value))
+        by, counts = ending.blocked, (counted.held, counted.contradicted)
+        ended = EndedCase(
+            **structs.asdict(case.begun),
+            doc=case.doc,
+            deals=case.deals,
+            profile=str(self.selection.profile),
+            outcome=ending.verdict,
+            reason=text(ending.reason) if ending.reason else None,
+            blocked_by=Block(by.operation, realm, text(by.cause), by.clause) if by else None,
+            attempts=len(tried),
+            started=started.isoformat(),
+            seconds=(datetime.now(UTC) - started).total_seconds(),
+            requests=sum(len(attempt.exchanges) for attempt in tried),
+            assertions=tuple(
+                AssertionCount(*key, *(count[key] for count in counts))
+                for key in sorted({*counted.held, *counted.contradicted})
+            ),
+            settings=ending.settings,
+            worker=self.name,
+        )
+        write("case", ended)
+
+    def finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
+        """A finding of a case by what was seen in its exchanges, weighed and without secrets."""
+        selection, text = self.selection, self.redactor.text
+        shown = [each for each in exchanges if each.id in seen.exchanges]
+        command = transcript.command(
+            target=selection.target or self.target.name,
+            realm=case.realm,
+            clause=seen.clause,
+            profile=str(selection.profile),
+            seed=selection.seed,
+            sandbox_arguments=selection.sandbox_arguments,
+        )
+        made = Finding(
+            **UNWEIGHED,
+            **{name: getattr(seen, name) for name in _SAME},
+            realm=case.realm,
+            expected=text(seen.expected),
+            seen=text(seen.seen),
+            cases=(case.id,),
+            reproduce=Reproduce(
+                command, tuple(transcript.curl(redacted(each, self.redactor)) for each in shown)
+            ),
+        )
+        return made.weighed(str(self.catalogue.clause(seen.clause).level), selection.terms, self.day)
+
+    def write_trouble(self, where: str, why: str) -> None:
+        """Write down as an error what went wrong outside the cases."""
+        case = Case(f"[{where}]", ANY_REALM, title=where)
+        self.write_case(case, [Attempt(1)], Ending(Verdict.ERROR, why), datetime.now(UTC))
+
+    def clean(self) -> None:
+        """Delete the drafts of a case that are there or may be there, newest first."""
+        self.cleanup.after_case()
+
+    def finish(self, ended: Collection[str] = ()) -> dict[str, int]:
+        """Delete drafts, write down what stays behind, and close journal and ledger.
+
+        Other workers may still need the kept drafts: the controller, which finishes last, deletes them.
+
+        Args:
+            ended: Names of the workers that have closed their own books.
+
+        Returns:
+            How many requests this process has sent, how often it has tried again, and how often it has met each fault;
+            nothing at a second call, which does nothing.
+        """
+        if self._finished:
+            return {}
+        self._finished = True
+        main = self.name == MAIN
+        if main:
+            self._take_over(sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl")), ended)
+        self.cleanup.at_the_end(last=main)
+        if main:
+            ledgers = sorted(Path(self.plan.folder).glob("ledger*.jsonl"))
+            with suppress(OSError):  # a disk that is full
+                note_of_refused_submissions(self, ledgers)
+                delete_drafts_of_records(self, ledgers)
+            self.cleanup.at_the_end(last=main)
+        self._write_left("leftover", self.ledger.removable() if main else ())
+        self._write_left("residue", self.ledger.residue())
+        self.journal.close()
+        self.ledger.close()
+        if not main:
+            self.close()
+        return {**self.counts, **self.faults}
+
+    def _take_over(self, ledgers: list[Path], ended: Collection[str]) -> None:
+        """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
+        self.ledger.take_over(ledgers)
+        dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
+        self._write_left("residue", residue(read_entries(dead)))
+
+    def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            what = entry.what if entry.state == "created" else f"{entry.what} ({entry.state})"
+            self.journal.write(kind, Left(entry.realm, entry.operation, entry.identifier, what))
+
+
+WORKER = pytest.StashKey[Worker]()

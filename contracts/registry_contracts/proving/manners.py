@@ -1,0 +1,299 @@
+"""The suite's manners on a service that others use: runs beside other people's records, and runs that are killed.
+
+A canary runs the suite beside planted records and looks whether one of them has changed. A kill ends a run with
+SIGKILL and looks what is left once the next run or `sweep` has been there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+import requests
+
+from registry_contracts.interface.location import PROGRAM
+from registry_contracts.interface.operations import PERMANENT_KINDS
+from registry_contracts.proving.processes import ForkedSandbox
+from registry_contracts.proving.trials import Kind, Result, Trial
+from registry_contracts.sandbox.responses import json_text
+from registry_contracts.sandbox.storage import (
+    DATABASE,
+    DRAFT,
+    PUBLISHED,
+    Attachment,
+    Clock,
+    FileStore,
+    Storage,
+)
+from registry_contracts.session.ledger import Entry, read_entries, residue
+from registry_contracts.settings import embedded_sandbox
+from registry_contracts.settings.target import ACCOUNT_ROLES, DOCUMENT_REALMS, Pace
+
+_PATIENCE_SECONDS: Final = 20.0
+_TABLES: Final = {
+    "versions": ("realm", "identifier", "state"),
+    "locks": ("realm", "identifier"),
+    "attachments": ("id",),
+}
+#: Names of people's own records that lie as close to the suite's as they can.
+LOOKALIKES: Final = (
+    "rc-report-2026-final",
+    "rc-report2026finalver",
+    "rc-aaaa-not-of-the-suite",
+    "rc-abcdmadebyaperson0001",
+    "rc-keepsakes-of-mine",
+    "rc-keep_author-contact",
+    "RC-keep-author-contact-abs-dev",
+    "rc_keep-author-contact-abs-dev",
+    "rcabcd000000000000000000",
+    "sandbox-existing-abs-dev-7",
+    "sandbox-existing-abs-dev0",
+    "xrc-abcd0000000000000000",
+    "1234567890",
+    "-------------------------------",
+)
+_SHORTEST: Final = 11
+
+Snapshot = dict[tuple[str, ...], str]
+
+
+def plant(data: Path) -> None:
+    """Plant drafts with attachments, and contacts, of two accounts in each realm of a data folder."""
+    clock = Clock(3, "Z")
+    files, storage = FileStore(data), Storage(data, clock)
+    with storage.transaction() as records:
+        for realm, (number, name) in product(DOCUMENT_REALMS, enumerate(LOOKALIKES)):
+            owner, draft = ("author", "other")[number % 2], name.ljust(_SHORTEST, "0")
+            for identifier, state in ((draft, DRAFT), (f"{draft}c", PUBLISHED)):
+                header = {"identifier": identifier, "schema": "contact", "languages": ["en"]}
+                content = json_text({"header": header, "firstName": owner, "lastName": "Neighbour"})
+                records.store(realm, identifier, state, schema="contact", owner=owner, content=content)
+            file = files.keep(f"of the {owner}".encode())
+            mine = Attachment(0, draft, "mine.txt", "text/plain", file.size, owner, clock.now(), file.key)
+            records.add_attachment(mine)
+    storage.close()
+    files.close()
+
+
+def snapshot(data: Path) -> Snapshot:
+    """Every row of a sandbox's database by table and key, as a digest of all its columns, files included."""
+    with closing(sqlite3.connect(f"file:{data / DATABASE}?mode=ro", uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        return dict(_rows(connection, data))
+
+
+def _rows(connection: sqlite3.Connection, data: Path) -> Iterator[tuple[tuple[str, ...], str]]:
+    for table, key in _TABLES.items():
+        for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - our own names
+            digest = hashlib.sha256(repr(tuple(row)).encode("utf-8", "surrogatepass"))
+            if table == "attachments":
+                path = next(data.rglob(row["file_key"]), None)
+                digest.update(path.read_bytes() if path else b"(no file)")
+            yield (table, *(str(row[name]) for name in key)), digest.hexdigest()
+
+
+def changes(before: Snapshot, after: Snapshot, named: frozenset[str] = frozenset()) -> list[str]:
+    """What became of the rows that were there before a run, but for those of records that the settings name."""
+    return [
+        f"{' '.join(place)}: {'changed' if place in after else 'gone'}"
+        for place, digest in before.items()
+        if after.get(place) != digest and not named & set(place)
+    ]
+
+
+def named_records() -> frozenset[str]:
+    """Identifiers that the sandbox's settings give the suite to write to."""
+    realms = embedded_sandbox.sandbox_target("", 0).realm.values()
+    keys = ("locked_identifier", "existing_identifier", "others_identifier", "published_identifier")
+    values = [getattr(realm, key) for realm in realms for key in (*keys, "spare_identifiers")]
+    return frozenset(
+        name for value in values for name in ([value] if isinstance(value, str) else value or ())
+    )
+
+
+@dataclass(frozen=True)
+class Served:
+    """A sandbox that runs.
+
+    Attributes:
+        data: Its data folder.
+        settings: A settings file that aims at it, which is not called `sandbox`: the usual manners apply.
+        scratch: Where its runs keep reports and private folders.
+    """
+
+    data: Path
+    settings: Path
+    scratch: Path
+
+    @property
+    def reports(self) -> Path:
+        """Reports folder of its runs."""
+        return self.scratch / "reports"
+
+    @property
+    def private_parent(self) -> Path:
+        """Where its runs make their private folders."""
+        return self.scratch / "tmp"
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start the suite's program, aimed at this sandbox, with the published accounts."""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
+        environment["TMPDIR"] = str(self.private_parent)
+        for role in ACCOUNT_ROLES:
+            environment[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
+            environment[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
+        aim = ["--target", str(self.settings), "--reports", str(self.reports)]
+        command = [*PROGRAM, words[0], *aim, *words[1:]]
+        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return subprocess.Popen(command, env=environment, **pipes)  # noqa: S603 - our own interpreter and words
+
+    def run(self, *words: str) -> int:
+        """Run the program to its end, and return its exit code."""
+        process = self.start(*words)
+        (self.scratch / "output.txt").write_bytes(process.communicate()[0])
+        return process.returncode
+
+
+@contextmanager
+def served(folder: Path, arguments: Sequence[str] = ()) -> Iterator[Served]:
+    """Serve a sandbox that others use too, for as long as the `with` block lasts.
+
+    Args:
+        folder: A fresh one.
+        arguments: More options for it, such as `--fault NAME`.
+    """
+    data = folder / "data"
+    (folder / "tmp").mkdir(parents=True)
+    plant(data)
+    sandbox = ForkedSandbox(["--data", str(data), *arguments])
+    try:
+        # It answers when its own records are planted.
+        requests.get(f"{sandbox.base_url}/docs", timeout=_PATIENCE_SECONDS)
+        yield Served(data, _settings(folder, sandbox), folder)
+    finally:
+        sandbox.stop()
+
+
+def _settings(folder: Path, sandbox: ForkedSandbox) -> Path:
+    source = embedded_sandbox.SANDBOX_SETTINGS
+    shutil.copytree(source.parent / "samples", folder / "samples", dirs_exist_ok=True)
+    text = source.read_text(encoding="utf-8").replace("http://127.0.0.1:8080", sandbox.base_url)
+    path = folder / "neighbourhood.toml"
+    path.write_text(f"{text}\n[attachments]\nsize_limit_bytes = {sandbox.size_limit}\n", encoding="utf-8")
+    return path
+
+
+def remains(service: Served, before: Snapshot, after: Snapshot) -> tuple[list[str], int]:
+    """Compare two snapshots with what the ledgers of all runs say.
+
+    Args:
+        before, after: The database before the run, and after the clean-up.
+
+    Returns:
+        What is left and should not be: drafts that belong to no record of the residue, permanent records that no
+        ledger admits to or that are above the budget, private folders of dead runs; and how many permanent records
+        are new in the realm that has most.
+    """
+    new = after.keys() - before.keys()
+    permanent = {place[1:3] for place in new if place[0] == "locks" or place[-1] == "published"}
+    listed = list(residue(read_entries(sorted(service.reports.glob("*/ledger*.jsonl")))))
+    records = {(entry.realm, entry.identifier) for entry in listed if entry.what in PERMANENT_KINDS}
+    drafts = {place[1:3] for place in new if place[0] == "versions" and place[-1] == "draft"}
+    most = max(Counter(place[0] for place in permanent).values(), default=0)
+    left = [f"draft {' '.join(place)}" for place in sorted(drafts - permanent - records)]
+    left += [f"unlisted record {name}" for name in _unlisted(permanent - records, listed)]
+    left += [f"{most} permanent records in one realm"] * (most > Pace().permanent_records)
+    left += [
+        f"folder {path.name}" for path in service.private_parent.glob("registry-contracts-*") if path.is_dir()
+    ]
+    return left, most
+
+
+def _unlisted(records: set[tuple[str, ...]], listed: list[Entry]) -> list[str]:
+    """Records that no ledger names; a creation whose answer was lost accounts for one record in its realm."""
+    nameless = Counter(entry.realm for entry in listed if not entry.identifier)
+    unlisted = []
+    for record in sorted(records):
+        if nameless[record[0]] > 0:
+            nameless[record[0]] -= 1
+        else:
+            unlisted.append(" ".join(record))
+    return unlisted
+
+
+def run_beside(trial: Trial, folder: Path) -> Result:
+    """Run a canary or a kill in this process, which must be a fork made for it.
+
+    Args:
+        folder: A fresh folder.
+    """
+    started = time.monotonic()
+    result = (canary if trial.kind is Kind.CANARY else kill)(trial, folder)
+    result.seconds = round(time.monotonic() - started, 2)
+    return result
+
+
+#: Exit codes of a run that the suite itself has not broken in.
+_SOUND: Final = frozenset({0, 1, 5, 6})
+
+
+def canary(trial: Trial, folder: Path) -> Result:
+    """Run the suite once beside other people's records."""
+    with served(folder, ("--fault", trial.fault) if trial.fault else ()) as service:
+        before = snapshot(service.data)
+        code = service.run("run", *_run_words(trial), *trial.name.split())
+        after = snapshot(service.data)
+        trouble = "" if code in _SOUND else f"the run ended with exit code {code}"
+        permanent = remains(service, before, after)[1]
+        wrong = changes(before, after, named_records())
+        return Result(trial, max(code, 0), permanent=permanent, wrong=tuple(wrong), trouble=trouble)
+
+
+def kill(trial: Trial, folder: Path) -> Result:
+    """Kill a run, and let the next run or a sweep remove what is left: each second time the one, else the other."""
+    with served(folder) as service:
+        before = snapshot(service.data)
+        _kill(service.start("run", *_run_words(trial), "-n", "2"), float(trial.name), trial.seed)
+        sweep = ("sweep", "--older-than", "1000")
+        code = service.run(*(sweep if trial.seed % 2 else ("run", "--profile", "smoke", "-q")))
+        left, permanent = remains(service, before, snapshot(service.data))
+        return Result(trial, max(code, 0), permanent=permanent, wrong=tuple(left))
+
+
+def _run_words(trial: Trial) -> list[str]:
+    realms = [f"--realm={realm}" for realm in trial.realms]
+    return [f"--profile={trial.profile}", f"--seed={trial.seed}", *realms, "-q"]
+
+
+def _kill(process: subprocess.Popen[bytes], after: float, seed: int) -> None:
+    """Kill a run after so many seconds: each third time with all that it started, else its controller alone."""
+    with suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=after)
+    started = _descendants(process.pid) if seed % 3 == 0 else []
+    for number in (process.pid, *started):
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    # The end of its output is the end of its workers, too.
+    process.communicate()
+
+
+def _descendants(process: int) -> list[int]:
+    """The processes that a process started, and those that they started."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)  # noqa: S607
+    pairs = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
+    found = [process]
+    for parent in found:
+        found += [child for child, of in pairs if of == parent]
+    return found[1:]

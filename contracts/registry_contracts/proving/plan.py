@@ -1,0 +1,196 @@
+"""The trials of a proof: the fixed set, what is drawn, and manners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import cycle, islice
+from random import Random
+from typing import Final
+from zlib import crc32
+
+from registry_contracts.errors import UsageError
+from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.proving.runs import Function
+from registry_contracts.proving.services import AND, SLOW, cover, draw_services
+from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
+from registry_contracts.sandbox.faults import population
+from registry_contracts.sandbox.faults.conditions import ALWAYS
+from registry_contracts.sandbox.faults.fault import Fault
+from registry_contracts.sandbox.variants import ALL as VARIANTS
+from registry_contracts.sandbox.variants import chosen
+from registry_contracts.sandbox.weather import ALL as WEATHERS
+from registry_contracts.sandbox.weather import PASSES
+from registry_contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
+
+#: Seed of the fixed set.
+FIXED_SEED: Final = 1
+#: Clauses that take two realms to be seen broken.
+_BETWEEN_REALMS: Final = frozenset({"realm-drafts-apart", "realm-lists-apart"})
+#: A test function that finds none of so many faults of its clauses will find none.
+_MOST_TRIALS_OF_FUNCTION: Final = 12
+
+
+def fixed_trials(faults: Iterable[Fault], realm: str = "") -> Iterator[Trial]:
+    """Each fault before the cases of its clauses, in one realm; another one for each."""
+    for fault in faults:
+        offered = fault.realms
+        yield _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
+
+
+def _narrow(fault: Fault, realm: str) -> Trial:
+    return Trial(Part.FIXED, Kind.FAULT, fault.name, (realm,), FIXED_SEED, clauses=fault.breaks, narrow=True)
+
+
+def further(trial: Trial) -> Trial | None:
+    """The trial that goes further where a fault of the fixed set lived: in all its realms and longer, then all cases.
+
+    There is none behind that.
+    """
+    if trial.part is not Part.FIXED or trial.kind is not Kind.FAULT or trial.only or not trial.narrow:
+        return None
+    if trial.profile == "nightly":
+        return replace(trial, profile="gate", realms=trial.realms[:1], narrow=False)
+    return replace(trial, profile="nightly", realms=population.load(trial.name).realms)
+
+
+def trials_of_function(name: str, function: Function) -> list[Trial]:
+    """What may show that a test function finds something: faults that break its clauses, the nearest first."""
+    home = set(DEVELOPMENT_REALMS) if ANY_REALM in function.realms else set(function.realms)
+    near = [fault for fault in population.fixed_set() if not function.clauses.keys().isdisjoint(fault.breaks)]
+    near.sort(key=lambda fault: len(set(fault.at) - function.operations))
+    return [
+        replace(_narrow(fault, realm), profile=function.profile, only=(name,))
+        for fault in near[:_MOST_TRIALS_OF_FUNCTION]
+        for realm in [realm for realm in fault.realms if realm in home][:1]
+    ]
+
+
+def calm_trials(seed: int) -> Iterator[Trial]:
+    """The faithful service in every realm, and services that have each variant once, in company that the seed draws."""
+    for realm in DEVELOPMENT_REALMS:
+        yield faithful_trial(realm)
+    yield service_trial(Part.FIXED, SLOW, FIXED_SEED, DEVELOPMENT_REALMS[-1])
+    for name in VARIANTS:
+        if VARIANTS[name].settings:
+            yield service_trial(Part.FIXED, name, FIXED_SEED)
+    for row in _each_once(seed):
+        yield service_trial(Part.FIXED, AND.join(row), FIXED_SEED)
+
+
+def _each_once(seed: int) -> Iterator[list[str]]:
+    """Rows of a cover until each variant has stood in one."""
+    waiting = {name for name in VARIANTS if name != SLOW and not VARIANTS[name].settings}
+    for row in cover(seed):
+        yield row
+        waiting -= set(row)
+        if not waiting:
+            return
+
+
+def faithful_trial(
+    realm: str, profile: str = "gate", seed: int = FIXED_SEED, functions: Iterable[str] = ()
+) -> Trial:
+    """The faithful service, be it before the cases of some test functions alone."""
+    return Trial(Part.FIXED, Kind.SERVICE, FAITHFUL, (realm,), seed, profile, only=tuple(functions))
+
+
+def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate") -> Trial:
+    """A whole run on a fault, in a realm that the seed draws among those in which the fault shows.
+
+    What tells realms apart shows in a run of several; what a gate need not find meets a nightly run in its place.
+    """
+    chance = Random(f"realm {seed} {fault.name}")  # noqa: S311 - nothing secret hangs on it
+    several = not _BETWEEN_REALMS.isdisjoint(fault.breaks)
+    drawn = fault.realms if several else (chance.choice(fault.realms),)
+    realms = (realm,) if realm else drawn
+    profile = fault.profile if profile == Profile.GATE else profile
+    return Trial(Part.DRAWN, Kind.FAULT, fault.name, realms, seed, profile, clauses=fault.breaks)
+
+
+def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
+    """A whole gate on a service, in a realm that the seed draws; the workflow's own comes up least often.
+
+    Raises:
+        UsageError: there is no variant of one of the names.
+    """
+    chosen(name.split(AND))
+    chance = Random(f"realm {seed} {name}")  # noqa: S311 - as above
+    drawn = chance.choice((*DOCUMENT_REALMS, *DOCUMENT_REALMS, DEVELOPMENT_REALMS[-1]))
+    return Trial(part, Kind.SERVICE, name, (realm or drawn,), seed)
+
+
+def drawn_trials(
+    faults: int, services: int, seed: int, realm: str = "", profile: str = "gate", *, wide: bool = False
+) -> Iterator[Trial]:
+    """Whole gates on drawn services, and whole runs of a profile on drawn faults of level must."""
+    for name in draw_services(services, seed):
+        yield service_trial(Part.DRAWN, name, seed, realm)
+    for fault in population.draw(faults, seed, wide=wide):
+        yield fault_trial(fault, seed, realm, profile)
+
+
+#: Figures of weathers that runs of few requests meet too: of the profile smoke, and of the cases of one clause.
+CLOSE: Final[Mapping[str, tuple[str, str]]] = {
+    "sporadic-503": ("share=0.06", "share=0.15"),
+    "rate-limit": ("per_second=30:burst=20", "per_second=10:burst=5"),
+    "gateway-html": ("share=0.06", "share=0.15"),
+    "lost-route": ("share=0.03", "share=0.1"),
+    "maintenance": ("from_request=20:seconds=4", "from_request=5:seconds=3"),
+    "resets": ("share=0.06", "share=0.15"),
+    "truncated": ("share=0.06", "share=0.15"),
+    "outage-midway": ("from_request=30", "from_request=12"),
+    "restart": ("every=30", "every=15"),
+}
+#: Clauses of which a fault lies beneath the weather.
+BENEATH: Final = (
+    "draft-get-content",
+    "attachment-download-same",
+    "contact-create-full",
+    "draft-delete-removes",
+    "uid-forbidden-characters",
+)
+_REALM: Final = DOCUMENT_REALMS[0]
+
+
+def manners_trials(kills: int, seed: int) -> Iterator[Trial]:
+    """Every weather over the faithful service and over a fault; runs beside others; runs that are killed."""
+    chance = Random(f"manners {seed}")  # noqa: S311 - as above
+    for number in range(kills):
+        moment = f"{chance.uniform(1.0, 25.0):.1f}"
+        yield Trial(Part.MANNERS, Kind.KILL, moment, (_REALM,), seed + number)
+    faults = [_beneath(clause) for clause in BENEATH]
+    yield _canary("smoke", "", seed)
+    yield _canary("gate", "-n 2", seed)
+    yield _canary("gate", "-n 2", seed, faults[-1])
+    for (name, weather), fault in zip(
+        WEATHERS.items(), islice(cycle(faults), seed % len(faults), None), strict=False
+    ):
+        wide, close = (f"{name}:{figures}" if figures else name for figures in CLOSE.get(name, ("", "")))
+        reachable = weather.expects == PASSES
+        yield Trial(Part.MANNERS, Kind.WEATHER, wide, (_REALM,), seed, "smoke", reachable=reachable)
+        yield Trial(
+            Part.MANNERS,
+            Kind.WEATHER,
+            close,
+            (_REALM,),
+            seed,
+            clauses=fault.breaks,
+            narrow=True,
+            fault=fault.name,
+            reachable=reachable,
+        )
+
+
+def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> Trial:
+    name = fault.name if fault else ""
+    return Trial(Part.MANNERS, Kind.CANARY, words, DEVELOPMENT_REALMS, seed, profile, fault=name)
+
+
+def _beneath(clause: str) -> Fault:
+    """The first fault that breaks a clause alone, always and in each realm."""
+    for fault in population.population().values():
+        if fault.breaks == (clause,) and fault.when == ALWAYS:
+            return fault
+    raise UsageError(f"no fault breaks {clause} alone; the weather needs one")

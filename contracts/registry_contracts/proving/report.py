@@ -1,0 +1,147 @@
+"""The report of a proof: figures, what does not hold, and which test functions found nothing."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+from typing import Final
+
+from registry_contracts.evidence.record import ExitCode
+from registry_contracts.interface.catalogue import Level, load_catalogue
+from registry_contracts.proving.floor import Floor, Share
+from registry_contracts.proving.trials import Kind, Outcome, Part, Result
+from registry_contracts.safe_text import many
+
+_LONGEST: Final = 1000
+#: What is said of a kind of trial that is no fault.
+_SOUND: Final = {
+    Kind.SERVICE: "conformant services that pass, the faithful one included",
+    Kind.WEATHER: "runs in bad weather that end as they have to",
+    Kind.CANARY: "runs that changed no record of others",
+    Kind.KILL: "killed runs that left nothing unlisted",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a proof showed.
+
+    Attributes:
+        seconds: Of the clock.
+        floor: What the draw is held against; None: each drawn fault has to be found.
+        functions: Test functions that can find something, where each had its turn; else none.
+    """
+
+    results: Sequence[Result]
+    command: str
+    seconds: float
+    jobs: int
+    floor: Floor | None = None
+    functions: tuple[str, ...] = ()
+
+    @property
+    def fixed(self) -> Share:
+        """How many faults of the fixed set were found."""
+        return self._found(Part.FIXED)
+
+    @property
+    def drawn(self) -> Share:
+        """How many drawn faults were found."""
+        return self._found(Part.DRAWN)
+
+    @property
+    def idle(self) -> list[str]:
+        """Test functions that found no fault."""
+        finders = {function for result in self.results for function in result.finders}
+        return sorted(set(self.functions) - finders)
+
+    @property
+    def bad(self) -> list[Result]:
+        """The trials that did not end well."""
+        bad = (result for result in self.results if not result.outcome.good)
+        return sorted(bad, key=lambda result: (result.trial.part, result.outcome, result.trial.name))
+
+    def exit_code(self) -> ExitCode:
+        """Say whether the proof holds: of a draw so many faults may be missed as the floor allows, else none."""
+        bad = [result for result in self.bad if result.outcome is not Outcome.TROUBLE]
+        missed = [
+            result for result in bad if result.trial.part is Part.DRAWN and result.trial.kind is Kind.FAULT
+        ]
+        lost = self.drawn.below(self.floor.share) if self.floor else bool(missed)
+        if lost or len(bad) > len(missed):
+            return ExitCode.FAIL
+        return ExitCode.ERROR if len(bad) < len(self.bad) else ExitCode.PASS
+
+    def closing_lines(self) -> Iterator[str]:
+        """What the command says at its end."""
+        yield from (f"found nothing: {function}" for function in self.idle)
+        again = sum(bool(result.first_run) for result in self.results)
+        if again:
+            yield f"{many(again, 'service')} tried in a second run, alone; the report says why"
+        word = {ExitCode.PASS: "holds", ExitCode.FAIL: "does not hold"}.get(self.exit_code(), "says nothing")
+        figures = (f"{value} {label}" for label, value in self._figures())
+        yield f"proof: {word}: {'; '.join(figures)}"
+
+    def lines(self) -> Iterator[str]:
+        """The report in Markdown."""
+        took = many(round(self.seconds / 60), "minute")
+        yield f"`{self.command}` on {datetime.now(UTC):%Y-%m-%d}:"
+        cores = many(os.cpu_count() or 1, "core")
+        yield f"{many(len(self.results), 'trial')} in {took}, {self.jobs} side by side on {cores}."
+        yield ""
+        yield from ("| | |", "|---|---|")
+        yield from (f"| {label} | {value} |" for label, value in self._figures())
+        yield from self._bad_rows()
+        for result in filter(lambda result: result.first_run, self.results):
+            said = f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"
+            yield from ("", said[:_LONGEST])
+        if self.idle:
+            yield ""
+            yield f"Test functions that found no fault: {', '.join(f'`{name}`' for name in self.idle)}."
+
+    def _found(self, part: Part) -> Share:
+        faults = self._faults(part)
+        return Share(sum(result.found for result in faults), len(faults))
+
+    def _faults(self, part: Part) -> list[Result]:
+        of_part = [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
+        return [result for result in of_part if not result.trial.only]
+
+    def _figures(self) -> Iterator[tuple[str, str]]:
+        """What is counted, and how many of how many."""
+        if self.fixed.of:
+            clauses = {clause for result in self._faults(Part.FIXED) for clause in result.trial.clauses}
+            broken = Counter(load_catalogue().clause(clause).level for clause in clauses)
+            yield "faults of the fixed set found on their own clause", _of(self.fixed)
+            yield "must and should clauses that it breaks", f"{broken[Level.MUST]} and {broken[Level.SHOULD]}"
+        drawn = self._faults(Part.DRAWN)
+        if drawn:
+            yield "drawn faults that fail the run on a clause they break", _of(self.drawn)
+        profiles = Counter(r.trial.profile for r in drawn)
+        for profile in profiles if len(profiles) > 1 else ():
+            found = sum(r.found for r in drawn if r.trial.profile == profile)
+            yield f"of those that {profile} has to find", _of(Share(found, profiles[profile]))
+        requests = [result.requests for result in drawn if result.found]
+        if requests:
+            yield "requests until a drawn fault is found, median", f"{median(requests):g}"
+        for kind, label in _SOUND.items():
+            outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
+            if outcomes:
+                yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
+
+    def _bad_rows(self) -> Iterator[str]:
+        if self.bad:
+            yield ""
+            yield "| what does not hold | realm | how it ended | why |"
+            yield "|---|---|---|---|"
+        for result in self.bad:
+            why = result.why[:_LONGEST].replace("|", "\\|").replace("\n", " ")
+            yield f"| {result.trial.shown} | {', '.join(result.trial.realms)} | {result.outcome} | {why} |"
+
+
+def _of(share: Share) -> str:
+    return f"{share.found} of {share.of}"

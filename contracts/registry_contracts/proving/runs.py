@@ -1,0 +1,374 @@
+"""Runs the suite for a trial, in a process that was forked for it, and watches what it finds."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import pytest
+
+from registry_contracts.checks.table import UNIVERSAL
+from registry_contracts.evidence.findings import Finding, Standing
+from registry_contracts.evidence.record import ExitCode, Verdict
+from registry_contracts.file_formats import plain
+from registry_contracts.interface.catalogue import Level, load_catalogue
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.plugin.case import case_of, is_case
+from registry_contracts.plugin.hooks import Sandbox
+from registry_contracts.plugin.protocol import VERDICT_PROPERTY
+from registry_contracts.plugin.worker import WORKER
+from registry_contracts.proving.false_passes import false_passes
+from registry_contracts.proving.processes import ForkedSandbox, output_to, run_suite
+from registry_contracts.proving.services import AND, PERMANENT_RECORDS, setting_in, settings_needed
+from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Part, Result, Trial, function_of
+from registry_contracts.reports import verdict_json
+from registry_contracts.reports.writers import ALL as ALL_FORMATS
+from registry_contracts.sandbox.faults import population
+from registry_contracts.sandbox.faults.fault import COUNT_PATH
+from registry_contracts.sandbox.faults.observer import SHOWN_PATH
+from registry_contracts.settings.target import Target
+
+_SHOWN: Final = 300
+#: Only the machine's answer is wanted of a run that is one of hundreds.
+_VERDICT_ALONE: Final = ("verdict",)
+_PASSED: Final = frozenset({Verdict.PASS, Verdict.OBSERVED})
+
+
+_PROFILES: Final = list(Profile)
+
+
+@dataclass
+class Function:
+    """A test function, with what its cases are about; one without clauses only observes."""
+
+    file: str
+    profile: str
+    clauses: dict[str, None] = field(default_factory=dict)
+    realms: dict[str, None] = field(default_factory=dict)
+    operations: set[str] = field(default_factory=set)
+
+
+@dataclass
+class CaseIndex:
+    """Plugin that notes the test functions when cases are collected."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note every contract case."""
+        catalogue = load_catalogue()
+        for item in session.items:
+            if not is_case(item):
+                continue
+            case = case_of(item)
+            claims = [c for c in case.clauses if catalogue.clause(c).level is not Level.SILENT]
+            profile = max(Profile.GATE, Profile(case.facts.profile), key=_PROFILES.index)
+            made = Function(str(item.path), str(profile))
+            function = self.functions.setdefault(function_of(item.nodeid), made)
+            function.clauses |= dict.fromkeys(claims)
+            function.realms[case.realm] = None
+            function.operations |= set(case.operations)
+
+    @property
+    def able(self) -> tuple[str, ...]:
+        """The test functions that can find something."""
+        return tuple(name for name, function in self.functions.items() if function.clauses)
+
+    def files_of(self, trial: Trial) -> list[str]:
+        """The files that hold the cases of a trial; none for all."""
+        if trial.only:
+            return sorted({self.functions[name].file for name in trial.only})
+        if not trial.narrow or not self.are_own(trial.clauses):
+            return []
+        return sorted(
+            {f.file for f in self.functions.values() if not f.clauses.keys().isdisjoint(trial.clauses)}
+        )
+
+    def are_own(self, clauses: Sequence[str]) -> bool:
+        """Whether each of some clauses has cases of its own, so that no other case has to be run for them."""
+        claimed = {clause for function in self.functions.values() for clause in function.clauses}
+        return claimed.issuperset(clauses) and UNIVERSAL.isdisjoint(clauses)
+
+
+@dataclass
+class Watch:
+    """Plugin that gives a run its sandbox and notes what the run finds and passes.
+
+    Attributes:
+        sandbox: Serves the run.
+        clauses: A finding on one of these counts.
+        operations: Where the sandbox is altered; the cases of these that are about the clauses come first.
+        only: Run the cases of these test functions alone; empty for all.
+        stop: End the run at the first finding that counts.
+        formats: Report formats that the run writes.
+        settings: What the sandbox needs in the settings of each realm beside those of the embedded one, by name.
+        errors: Cases in which the suite itself broke.
+        ended: Whether the run was ended, so that its exit code says nothing.
+    """
+
+    sandbox: Sandbox
+    clauses: frozenset[str] = frozenset()
+    operations: frozenset[str] = frozenset()
+    only: Sequence[str] = ()
+    stop: bool = False
+    formats: Sequence[str] = _VERDICT_ALONE
+    settings: Mapping[str, Any] | None = None
+    findings: dict[str, Found] = field(default_factory=dict)
+    found_by: dict[str, None] = field(default_factory=dict)
+    passed: dict[str, None] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    requests: int = 0
+    first: int | None = None
+    realm: str = ""
+    ended: bool = False
+
+    def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox:  # noqa: ARG002 - the hook's
+        """Serve the run from the sandbox that is there."""
+        return self.sandbox
+
+    def pytest_contract_target(self, target: Target) -> Target | None:
+        """Name what the sandbox takes, as the settings of such a service would."""
+        if self.settings is None:
+            return None
+        realms = {}
+        for realm, own in target.realm.items():
+            told = {name: setting_in(realm, value, own) for name, value in self.settings.items()}
+            realms[realm] = replace(own, **told)
+        return replace(target, realm=realms, pace=replace(target.pace, permanent_records=PERMANENT_RECORDS))
+
+    def pytest_contract_formats(self) -> Sequence[str]:
+        """Write no more reports than are wanted."""
+        return self.formats
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
+        """Put first what is most likely to find the fault, where the run ends at its finding."""
+        yield
+        if self.only:
+            items[:] = [item for item in items if function_of(item.nodeid) in self.only]
+        if self.operations:
+            items.sort(key=self._remoteness)
+
+    def _remoteness(self, item: pytest.Item) -> tuple[bool, bool, bool, float]:
+        case = case_of(item)
+        return (
+            case.facts.last,
+            self.clauses.isdisjoint(case.clauses),
+            self.operations.isdisjoint(case.operations),
+            case.facts.requests + case.facts.dealt,
+        )
+
+    def pytest_contract_case(self, item: pytest.Item, findings: Sequence[Finding]) -> None:
+        """Note what a case has found."""
+        for finding in findings:
+            if finding.confirmed:
+                self._note(item, finding)
+
+    def _note(self, item: pytest.Item, finding: Finding) -> None:
+        """Note a confirmed finding, and leave out what it makes needless."""
+        worker, case = item.config.stash[WORKER], item.nodeid
+        if finding.clause not in self.findings:
+            must = worker.catalogue.clause(finding.clause).level is Level.MUST
+            text = f"{finding.operation}: expected {finding.expected}; seen {finding.seen}"
+            found = Found(finding.clause, must, case, text[:_SHOWN])
+            self.findings[finding.clause] = found
+        if finding.clause in self.clauses:
+            self.found_by[case] = None
+            if self.first is None:
+                self.first, self.realm = worker.counts["requests"], case_of(item).realm
+            if self.stop:
+                self.ended = True
+                items = item.session.items
+                del items[items.index(item) + 1 :]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a case that passed, and one in which the suite itself broke."""
+        verdict = dict(report.user_properties).get(VERDICT_PROPERTY)
+        if verdict in _PASSED:
+            self.passed[report.nodeid] = None
+        if verdict == Verdict.ERROR:
+            self.errors.append(report.nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Note what the run sent."""
+        if WORKER in session.config.stash:
+            self.requests = session.config.stash[WORKER].counts["requests"]
+
+
+class _CountedSandbox(ForkedSandbox):
+    """A sandbox that tells what it counted when it is stopped, after the run has cleaned up."""
+
+    def __init__(self, arguments: Sequence[str], counts_path: str) -> None:
+        super().__init__(arguments)
+        self._counts_path = counts_path
+        self.counts: dict[str, Any] = {}
+
+    def ask_to_end(self) -> None:
+        """Note the counts, which it tells as long as it has not been asked, and ask it."""
+        self._note_counts()
+        super().ask_to_end()
+
+    def stop(self) -> None:
+        """Note the counts, and end it; a second call does nothing."""
+        self._note_counts()
+        super().stop()
+
+    def _note_counts(self) -> None:
+        path, self._counts_path = self._counts_path, ""
+        if path:
+            self.counts = _counts(self.base_url, path)
+
+
+def _counts(base_url: str, path: str) -> dict[str, Any]:
+    """What a sandbox counted; empty when it does not answer, as one with a fault may not."""
+    connection = http.client.HTTPConnection(urlsplit(base_url).netloc, timeout=10)
+    try:
+        connection.request("GET", path)
+        content = json.loads(connection.getresponse().read())
+    except (OSError, http.client.HTTPException, ValueError):
+        return {}
+    finally:
+        connection.close()
+    return content if isinstance(content, dict) else {}
+
+
+def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
+    """Run a trial of a fault, a service or a weather in this process, which must be a fork made for it.
+
+    Args:
+        folder: A fresh one, for the run's evidence and output.
+    """
+    started = time.monotonic()
+    with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
+        sandbox = _CountedSandbox(_alteration(trial), _COUNTED.get(trial.kind, ""))
+        watch = _watch(trial, sandbox)
+        try:
+            code = run_suite(list(_words(trial, index, folder)), index.files_of(trial), [watch])
+        finally:
+            sandbox.stop()
+    result = Result(
+        trial,
+        exit_code=code,
+        findings=tuple(watch.findings.values()),
+        found_by=tuple(watch.found_by),
+        realm=watch.realm,
+        passed=tuple(watch.passed) if trial.name == FAITHFUL and trial.kind is Kind.SERVICE else (),
+        requests=watch.requests if watch.first is None else watch.first,
+        altered=sandbox.counts.get("altered"),
+        permanent=max(sandbox.counts.get("permanent", {}).values(), default=0),
+        trouble=_trouble(watch, code),
+    )
+    if not watch.ended and not result.trouble:
+        _read_verdict(result, folder, sandbox.counts)
+    result.seconds = round(time.monotonic() - started, 2)
+    return result
+
+
+#: Where a sandbox tells what it counted.
+_COUNTED: Final = {Kind.FAULT: COUNT_PATH, Kind.SERVICE: SHOWN_PATH}
+
+
+def _alteration(trial: Trial) -> list[str]:
+    """Options of the sandbox."""
+    if trial.kind is Kind.FAULT:
+        return ["--fault", trial.name]
+    if trial.kind is Kind.SERVICE:
+        variants = () if trial.name == FAITHFUL else trial.name.split(AND)
+        return ["--observed", *(word for name in variants for word in ("--variant", name))]
+    weather = () if trial.name == FAITHFUL else ("--weather", trial.name, "--weather-seed", str(trial.seed))
+    return [*weather, *(("--fault", trial.fault) if trial.fault else ())]
+
+
+def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
+    fault = population.load(trial.name) if trial.kind is Kind.FAULT else None
+    catalogue, own = load_catalogue(), trial.part is Part.FIXED
+    # Drawn, a fault has to fail the run, which a should clause does not.
+    counting = frozenset(c for c in trial.clauses if own or catalogue.clause(c).level is Level.MUST)
+    variants = trial.kind is Kind.SERVICE and trial.name != FAITHFUL
+    return Watch(
+        sandbox,
+        counting,
+        # What goes to its end goes in its own order.
+        frozenset(fault.at if fault and trial.stop else ()),
+        only=trial.only,
+        stop=fault is not None and trial.stop,
+        # Each report has to be able to write what such a service says.
+        formats=ALL_FORMATS if variants else _VERDICT_ALONE,
+        settings=settings_needed(trial.name) if variants else None,
+    )
+
+
+def _words(trial: Trial, index: CaseIndex, folder: Path) -> Iterator[str]:
+    """Options of the run in pytest's spelling."""
+    yield from (f"--profile={trial.profile}", f"--seed={trial.seed}", f"--reports={folder}", "--history=off")
+    yield from ("-q", "--no-header", "--tb=no")
+    yield from (f"--realm={realm}" for realm in trial.realms)
+    if trial.only:
+        return
+    if not trial.narrow:
+        # As the command `gate`: on a service that keeps the interface no must clause stays without a judgement.
+        yield from ["--strict"] * (trial.kind is Kind.SERVICE)
+    elif index.are_own(trial.clauses):
+        yield from (f"--clause={clause}" for clause in trial.clauses)
+    elif trial.kind is Kind.FAULT:
+        yield from (f"--operation={operation}" for operation in population.load(trial.name).at)
+
+
+def _trouble(watch: Watch, code: int) -> str:
+    if watch.errors:
+        return f"the suite broke in {watch.errors[0]}"
+    broken = not watch.ended and code in (ExitCode.ERROR, ExitCode.USAGE)
+    return f"the run ended with exit code {code}" if broken else ""
+
+
+def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> None:
+    """Take from the run's verdict what was seen outside its cases, what was not judged and what passed wrongly."""
+    paths = [path for path in folder.glob("*/verdict.json") if not path.parent.is_symlink()]
+    if not paths:
+        return
+    trial, verdict = result.trial, plain(verdict_json.read(paths[0]))
+    known = {found.clause for found in result.findings}
+    for seen in verdict["findings"]:
+        if seen["standing"] == Standing.FAIL and seen["clause"] not in known:
+            text = f"{seen['operation']}: expected {seen['expected']}; seen {seen['seen']}"
+            result.findings += (Found(seen["clause"], True, seen["cases"][0], text[:_SHOWN]),)
+            if seen["clause"] in trial.clauses and not result.found_by:
+                result.found_by, result.realm = tuple(seen["cases"]), seen["realm"]
+    result.reasons = tuple(_reasons(trial, verdict))
+    # A run of a few cases shows no more than they need.
+    if trial.kind is Kind.SERVICE and counts and not trial.only:
+        passes = false_passes(verdict, counts)
+        result.false_passes = tuple(f"{clause}: {why}" for clause, why in passes.items())
+        result.unlisted = _unlisted(trial, verdict, counts["drafts"])
+
+
+def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -> tuple[str, ...]:
+    """The drafts that a service holds and that the verdict of its run does not list.
+
+    A contact that is a draft may have a name that no answer told: the residue then lists it without that name.
+    """
+    listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
+    unlisted = tuple(draft for draft in drafts if draft not in listed)
+    contacts = [entry["identifier"] for entry in verdict["residue"] if entry["what"] == "contact"]
+    nameless = len(contacts) - len(set(contacts).intersection(drafts))
+    are_drafts = "contacts-are-drafts" in trial.name.split(AND)
+    return () if are_drafts and len(unlisted) <= nameless else unlisted
+
+
+def _reasons(trial: Trial, verdict: Mapping[str, Any]) -> Iterator[str]:
+    """What of a fault's clauses, or else of all must clauses, was not judged, and why."""
+    for entry in verdict["clauses"]:
+        wanted = entry["id"] in trial.clauses if trial.clauses else entry["level"] == Level.MUST
+        cells = [cell for cell in entry["realms"].values() if cell["verdict"] == "inconclusive"]
+        if wanted and cells:
+            yield f"{entry['id']}: {cells[0].get('reason', '')}"[:_SHOWN]
+    if trial.kind is not Kind.FAULT and verdict["verdict"] == "inconclusive":
+        yield f"the run: {verdict['reason']}"[:_SHOWN]

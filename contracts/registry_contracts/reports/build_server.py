@@ -1,0 +1,229 @@
+"""What build servers read: `junit.xml`, and annotations of a GitHub job."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
+from junitparser.junitparser import FinalResult
+
+from registry_contracts.evidence.accepted import DeviationOutcome
+from registry_contracts.evidence.findings import ConsumerScope, Finding, Standing, scope_of
+from registry_contracts.evidence.record import Case, RunRecord, Verdict
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.history.drift import DriftReport, Mode
+from registry_contracts.history.observed_facts import Severity
+from registry_contracts.interface.catalogue import Clause
+from registry_contracts.interface.description import where_in_words
+from registry_contracts.reports.cards import in_text
+from registry_contracts.safe_text import plain_line, printable, tell_runner
+from registry_contracts.settings.target import target_in_words
+
+FILE_NAME = "junit.xml"
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `junit.xml`.
+
+    A case that failed is a failure, one that broke an error; inconclusive and untested cases are skipped,
+    with the reason as message, and so are accepted deviations and what lies outside the consumer; an advisory
+    passes and says so in its output. What has to be changed in the deviations' file is a failure of its own suite,
+    and so is breaking drift where it fails the run; other drift passes there.
+    Format: the Ant JUnit schema as Jenkins reads it.
+    """
+    judged = target_in_words(record.run.target, record.run.base_url)
+    xml = JUnitXml(f"registry-contracts: {printable(judged)}")
+    for realm in dict.fromkeys([*record.run.realms, *(case.realm for case in record.cases)]):
+        suite = TestSuite(printable(realm))
+        suite.timestamp = record.run.started
+        suite.add_property("target", printable(record.run.target))
+        suite.add_property("base_url", printable(record.run.base_url))
+        suite.add_property("profile", printable(record.run.profile))
+        suite.add_property("seed", printable(str(record.run.seed)))
+        suite.add_property("verdict", printable(verdict.sentence))
+        suite.add_testcases([_case(case, verdict) for case in record.cases if case.realm == realm])
+        xml.add_testsuite(suite)
+    for name, rows in (
+        ("deviations", _deviations(verdict.deviations)),
+        ("drift", _drift(verdict.drift)),
+        ("the run itself", _broken_run(verdict, record.run.refused)),
+    ):
+        suite = _suite(name, rows)
+        if suite.tests:
+            xml.add_testsuite(suite)
+    xml.update_statistics()  # type: ignore[no-untyped-call]
+    # Jenkins' schema (junit-10.xsd of its xUnit plugin) knows it of suites only, where the library writes it too.
+    xml._elem.attrib.pop("skipped", None)
+    path = folder / FILE_NAME
+    path.write_bytes(b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring())  # type: ignore[no-untyped-call]
+    return path
+
+
+def _case(case: Case, verdict: RunVerdict) -> TestCase:
+    module, _, name = case.id.partition("::")
+    entry = TestCase(
+        name=printable(name or case.id),
+        classname=printable(module.removesuffix(".py").replace("/", ".")),
+        time=round(case.seconds, 3),
+    )
+    result = _result(case, verdict)
+    if result is not None:
+        entry.result = result
+    entry.system_out = printable(_output(case))
+    return entry
+
+
+def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
+    reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
+    mine = verdict.findings_of(case)
+    bearing = scope_of(mine)
+    if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not ConsumerScope.COUNTS:
+        return Skipped(
+            printable(f"{bearing}: {'; '.join(_accepted(verdict, each) for each in mine) or reason}"),
+            str(bearing),
+        )
+    if case.outcome is Verdict.ERROR:
+        return Error(printable(reason), "suite error")
+    if case.outcome is Verdict.FAIL:
+        causes = verdict.causes_of(case)
+        message = "; ".join(cause.headline for cause in causes) or reason
+        failure = Failure(printable(message), "contradiction")
+        failure.text = printable("\n\n".join([*map(in_text, causes), *map(_finding, mine)]))
+        return failure
+    if case.outcome in {Verdict.INCONCLUSIVE, Verdict.UNTESTED}:
+        blocking = verdict.blocked.get(case.id)
+        note = f" (blocked by finding {blocking})" if blocking else ""
+        return Skipped(printable(f"{case.outcome}: {reason}{note}"), str(case.outcome))
+    return None
+
+
+def _finding(finding: Finding) -> str:
+    where = where_in_words(finding.operation, [finding.realm])
+    lines = [
+        f"finding {finding.id}: {finding.clause} {where} ({finding.operation}), {finding.rate_in_words}",
+        f"expected: {finding.expected}",
+        f"seen: {finding.seen}",
+        *finding.reproduce.curl,
+        finding.reproduce.command,
+    ]
+    return "\n".join(lines)
+
+
+def _output(case: Case) -> str:
+    lines = [f"{case.outcome}: {case.name}", case.doc, f"clauses: {', '.join(case.clauses)}"]
+    if case.outcome is Verdict.ADVISORY and case.reason:
+        lines.append(case.reason)
+    return "\n".join(line for line in lines if line)
+
+
+def _accepted(verdict: RunVerdict, finding: Finding) -> str:
+    place = f"{finding.clause} ({finding.operation}): {finding.seen}"
+    entry = verdict.accepting(finding)
+    if entry is None:
+        return place
+    return f"{place}; accepted until {entry.expires}: {entry.reason} ({entry.owner}, {entry.issue}, {entry.place})"
+
+
+#: Name, class, output, and what is wrong with it; None for nothing.
+_Row = tuple[str, str, str, FinalResult | None]
+
+
+def _suite(name: str, rows: Iterable[_Row]) -> TestSuite:
+    """A suite of what no case is about."""
+    suite, entries = TestSuite(name), []
+    for title, place, said, result in rows:
+        entry = TestCase(name=printable(title), classname=printable(place))
+        if result is not None:
+            entry.result = result
+        if said:
+            entry.system_out = printable(said)
+        entries.append(entry)
+    suite.add_testcases(entries)
+    return suite
+
+
+def _deviations(outcomes: Iterable[DeviationOutcome]) -> Iterator[_Row]:
+    for outcome in outcomes:
+        said = outcome.sentence
+        wrong = Failure(printable(said), str(outcome.course)) if outcome.fails else None
+        yield outcome.clause, outcome.place, said, wrong
+
+
+def _drift(drift: DriftReport) -> Iterator[_Row]:
+    for change in drift.changes:
+        place = f"{change.clause} ({change.operation}) in {', '.join(change.realms)}: {change.change}"
+        said = f"{change.severity}: {change.says}"
+        fails = drift.mode is Mode.FAIL and change.severity is Severity.BREAKING
+        wrong = (
+            Failure(printable(said), str(change.change)) if fails and change not in drift.outside else None
+        )
+        yield place, drift.baseline or "baseline", said, wrong
+
+
+def _broken_run(verdict: RunVerdict, refused: str | None) -> Iterator[_Row]:
+    """The errors of a run as a whole."""
+    problems = "; ".join(verdict.problems)
+    for name, why, kind in (
+        ("the evidence is whole", problems, "suite error"),
+        ("settings and options can be used", refused, "usage"),
+    ):
+        if why:
+            yield name, "registry-contracts", "", Error(printable(why), kind)
+
+
+#: Where clauses stand in this project, and what stands for one that is not there.
+_FOLDER: Final = "openapi/clauses"
+_DESCRIPTION: Final = "openapi/registry.yaml"
+_LONGEST: Final = 1000
+#: GitHub's word for an annotation, by what a finding does to the verdict.
+_WORDS: Final[Mapping[Standing, str]] = {
+    Standing.FAIL: "error",
+    Standing.ADVISORY: "warning",
+    Standing.UNCONFIRMED: "warning",
+    Standing.DEVIATION: "notice",
+    Standing.OBSERVED: "notice",
+}
+_FROM_DATA: Final = re.compile(r"[%\r\n]")
+_FROM_PROPERTY: Final = re.compile(r"[%\r\n:,]")
+
+
+def _word(finding: Finding) -> str:
+    # What a consumer does not use fails nothing.
+    return _WORDS[finding.standing if finding.counted else Standing.OBSERVED]
+
+
+def _place(clause: Clause | None) -> tuple[str, int]:
+    """File and line of a clause."""
+    if clause is None or not clause.file:
+        return _DESCRIPTION, 1
+    return f"{_FOLDER}/{clause.file}", max(1, clause.line)
+
+
+def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
+    """A command of GitHub's runner for each finding, the worst first, nothing in which is a command of its own."""
+    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
+    for cause in verdict.causes:
+        file, line = _place(clauses.get(cause.clause))
+        properties = {"file": file, "line": str(line), "title": f"{cause.clause}: {cause.place}"}
+        shown = ",".join(
+            f"{name}={_escaped(plain_line(value, _LONGEST), _FROM_PROPERTY)}"
+            for name, value in properties.items()
+        )
+        message = f"{cause.headline} {cause.lead.rate_in_words}; registry-contracts explain {cause.clause}"
+        yield f"::{_word(cause.lead)} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
+
+
+def _escaped(text: str, what: re.Pattern[str]) -> str:
+    return what.sub(lambda match: f"%{ord(match[0]):02X}", text)
+
+
+def annotate(verdict: RunVerdict) -> None:
+    """Tell GitHub's runner of the findings, where one is at work."""
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for line in annotation_lines(verdict):
+            tell_runner(sys.stdout, line)

@@ -1,0 +1,211 @@
+"""The card of a finding: all that is shown of it, once, for the terminal, tickets, JUnit, the page and the summary."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from registry_contracts.evidence.causes import Cause
+from registry_contracts.evidence.findings import Finding, Standing
+from registry_contracts.evidence.record import RunRecord
+from registry_contracts.evidence.terms import Deviation
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.transcript import heading, request_text, response_text
+from registry_contracts.interface.catalogue import Clause
+from registry_contracts.reports.earlier_writes import earlier_writes
+from registry_contracts.reports.pages import markdown_template
+from registry_contracts.reports.scripts import script
+from registry_contracts.reports.shell_commands import NextCommand, own_commands
+from registry_contracts.safe_text import cut, many, plain_line
+
+FOLDER_NAME: Final = "findings"
+#: Ending of the file that sends the requests of a finding.
+SCRIPT: Final = ".sh"
+#: Findings that are told one by one in a terminal; the report holds them all.
+_FINDINGS_AT_MOST: Final = 40
+_FOLLOWING_AT_MOST: Final = 3
+_LONGEST: Final = 400
+#: Characters of a body in a ticket, and of a write that the finding relies on.
+_BODY, _EARLIER_BODY = 20_000, 4_000
+COLOURS: Final[Mapping[Standing, str]] = {
+    Standing.FAIL: "red",
+    Standing.ADVISORY: "yellow",
+    Standing.DEVIATION: "yellow",
+    Standing.UNCONFIRMED: "yellow",
+    Standing.OBSERVED: "cyan",
+}
+STANDING_SENTENCES: Final[Mapping[Standing, str]] = {
+    Standing.FAIL: "a statement of the interface document is contradicted; this fails the run",
+    Standing.ADVISORY: "a reasonable reading of the document is contradicted; this does not fail a run",
+    Standing.DEVIATION: "contradicted, known and accepted until a day; this does not fail a run",
+    Standing.UNCONFIRMED: "seen, but it did not come back on fresh data; this does not fail a run",
+    Standing.OBSERVED: "the interface document is silent here; this does not fail a run",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A cause with its clause, the exchanges that show it, the earlier writes they rely on, and what to do next.
+
+    `script` sends the requests without this program; it is empty where they are not known.
+    """
+
+    cause: Cause[Finding]
+    clause: Clause | None
+    accepted: Deviation | None
+    cases: tuple[str, ...]
+    before: tuple[Exchange, ...]
+    shown: tuple[Exchange, ...]
+    commands: tuple[NextCommand, ...]
+    script: str
+
+    @property
+    def finding(self) -> Finding:
+        """The finding whose evidence is shown."""
+        return self.cause.lead
+
+    @property
+    def says(self) -> str:
+        """What it does to the run."""
+        return STANDING_SENTENCES[self.finding.standing]
+
+    @property
+    def culprit(self) -> Exchange | None:
+        """The exchange that gives it away."""
+        return next((exchange for exchange in self.shown if exchange.id == self.cause.culprit), None)
+
+
+def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
+    """Return the card of a cause."""
+    finding = cause.lead
+    shown = shown_exchanges(record, finding)
+    before = earlier_writes(record, shown, f"{finding.expected} {finding.seen}")
+    cases = dict.fromkeys(case for finding in cause.findings for case in finding.cases)
+    everywhere = "Run all cases of its clause, from any machine"
+    all_cases = NextCommand("cases", everywhere, cause.lead.reproduce.command)
+    return Card(
+        cause=cause,
+        clause=clause,
+        accepted=record.run.terms.entry(cause.lead.deviation),
+        cases=tuple(case_names(record, cases)),
+        before=before,
+        shown=shown,
+        commands=(*own_commands(record.run.command, cause.lead), all_cases),
+        script=script(record.run, cause, before, shown),
+    )
+
+
+def cards_of(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
+    """Yield the cards of a run, the worst first."""
+    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
+    return (card_of(record, cause, clauses.get(cause.clause)) for cause in verdict.causes)
+
+
+def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
+    """Return the exchanges of a finding that the record holds, in the order of the sequence."""
+    return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
+
+
+def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -> list[str]:
+    """Return what cases are called, each name once."""
+    names = {case.id: case.name for case in record.cases}
+    return list(dict.fromkeys(names.get(case, case) for case in cases))
+
+
+def following(cause: Cause[Finding]) -> str:
+    """What only follows from a finding, in a few words."""
+    named = list(dict.fromkeys(f"{each.clause} ({each.operation})" for each in cause.follows))
+    more = len(named) - _FOLLOWING_AT_MOST
+    return cut(", ".join(named[:_FOLLOWING_AT_MOST]) + (f" and {more} more" if more > 0 else ""), _LONGEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line for a terminal; `colour` is empty for none."""
+
+    text: str
+    colour: str = ""
+    bold: bool = False
+
+
+def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Line]:
+    """Tell the findings of a run by cause, numbered, the worst first; at most a dozen lines for each.
+
+    Args:
+        run_command: the command of the run, as `run.json` holds it.
+        folder: the run's folder.
+    """
+    for number, cause in enumerate(verdict.causes[:_FINDINGS_AT_MOST], start=1):
+        lead, colour = cause.lead, COLOURS[cause.standing]
+        yield Line(f"{number}. {lead.standing}: {plain_line(cause.heading, _LONGEST)}", colour, bold=True)
+        yield Line(f"   {plain_line(cause.was, _LONGEST)}", colour)
+        yield Line(f"   {cause.place} · {lead.clause} · {lead.rate_in_words}")
+        yield from (Line(f"   {words}") for words in _standing_of(verdict, cause))
+        yield from (Line(f"   {name:<9}{plain_line(text, _LONGEST)}") for name, text in cause.details.items())
+        commands = [(command.name, command.line) for command in own_commands(run_command, lead)]
+        by_hand = folder / FOLDER_NAME / f"{cause.id}{SCRIPT}"
+        commands += [("by hand", f"bash {shlex.quote(str(by_hand))}")] if cause.curl else []
+        yield from (Line(f"   {name:<9}{line}", "cyan") for name, line in commands)
+        yield Line("")
+    if more := len(verdict.causes) - _FINDINGS_AT_MOST:
+        yield from [Line(f"{many(more, 'finding')} more in the report")] if more > 0 else []
+
+
+def _standing_of(verdict: RunVerdict, cause: Cause[Finding]) -> Iterator[str]:
+    """What keeps a finding from failing the run, whom it concerns, and what it explains."""
+    accepted = verdict.accepting(cause.lead)
+    if not cause.counted:
+        yield "outside the consumer, not counted"
+    if accepted:
+        yield f"accepted until {accepted.expires}, {accepted.place}"
+    if cause.lead.methods:
+        yield f"used by {', '.join(cause.lead.methods)}"
+    if cause.blocked_cases:
+        yield cause.stood_in_the_way
+    if cause.follows:
+        yield f"from it follows: {following(cause)}"
+
+
+def in_text(cause: Cause[Finding]) -> str:
+    """A cause as plain text, for a build server."""
+    follows = [f"{each.headline} ({each.clause}, follows from it)" for each in cause.follows]
+    details = [*cause.details_in_words, *filter(None, [cause.stood_in_the_way])]
+    return "\n".join([f"{cause.place}: {cause.headline}", *details, *follows])
+
+
+def markdown(record: RunRecord, card: Card) -> str:
+    """Return a card as a Markdown page, ready for a ticket."""
+    return markdown_template("finding.md.j2").render(
+        card=card,
+        cause=card.cause,
+        finding=card.finding,
+        facts=_facts(record, card),
+        around=[(each, _EARLIER_BODY) for each in card.before] + [(each, _BODY) for each in card.shown],
+        body=_BODY,
+        heading=heading,
+        request_text=request_text,
+        response_text=response_text,
+    )
+
+
+def _facts(record: RunRecord, card: Card) -> dict[str, str]:
+    cause, finding, clause, accepted = card.cause, card.finding, card.clause, card.accepted
+    return {
+        "Clause": f"{finding.clause}: {clause.wording if clause else cause.should}",
+        "Level": str(clause.level) if clause else "unknown to the catalogue",
+        "Source": clause.source if clause else "unknown to the catalogue",
+        "Role": finding.role or "any",
+        "Confirmed": "yes" if finding.confirmed else "no",
+        "Rate": "; ".join(f"{each.realm}: {each.rate_in_words}" for each in cause.findings),
+        "Counts": "yes" if finding.counted else "no: outside what the consumer uses",
+        "Methods": ", ".join(finding.methods),
+        "Other cases": cause.stood_in_the_way,
+        "Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})" if accepted else "",
+        "Findings": ", ".join(f"{each.id} ({each.realm})" for each in cause.findings),
+        "Cases": "; ".join(card.cases),
+        "Target": f"{record.run.target} ({record.run.base_url}), {record.run.started}",
+    }

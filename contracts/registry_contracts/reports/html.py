@@ -1,0 +1,249 @@
+"""`index.html`: the run for people: verdict, findings, what was not judged, clauses by realm, trends."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import groupby, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from jinja2 import Environment
+from markupsafe import Markup, escape
+
+from registry_contracts.evidence import observations
+from registry_contracts.evidence.causes import Cause
+from registry_contracts.evidence.cells import Cell, counts_for
+from registry_contracts.evidence.findings import Finding
+from registry_contracts.evidence.record import Case, RunRecord, Verdict
+from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.transcript import heading, request_text, response_text
+from registry_contracts.history.drift import shown
+from registry_contracts.history.runs import Past, PastRun, read_past
+from registry_contracts.interface.catalogue import Clause
+from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.reports.cards import Card, cards_of
+from registry_contracts.reports.pages import Limits, inlined, template_environment, within_limits
+from registry_contracts.reports.summary import counts_per_realm, deviation_groups, lamps, wanting
+from registry_contracts.safe_text import printable
+
+FILE_NAME: Final = "index.html"
+_PAGE: Final = "report.html.j2"
+_CASES_AT_MOST: Final = 6
+_POINTS_AT_MOST: Final = 6
+_MARKED_AT_MOST: Final = 20
+_EXCHANGES_AT_MOST: Final = 8
+_BODY_CHARACTERS: Final = 4_000
+_FLAKY_AT_MOST: Final = 30
+#: What the verdict on a clause in a realm says.
+MEANINGS: Mapping[Verdict, str] = MappingProxyType(
+    {
+        Verdict.FAIL: "a must of the document is contradicted, confirmed on fresh data",
+        Verdict.ERROR: "the suite itself broke",
+        Verdict.INCONCLUSIVE: "the environment or a finding stood in the way",
+        Verdict.ADVISORY: "a reasonable reading of the document is contradicted",
+        Verdict.DEVIATION: "contradicted, known and accepted until a day",
+        Verdict.UNTESTED: "out of the profile, a setting is missing, or no request could show it",
+        Verdict.OBSERVED: "the document is silent; what was seen is noted",
+        Verdict.PASS: "an assertion was reached, and held",
+    }
+)
+#: Verdict of a run → the verdict of a clause whose mark and colour it takes.
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        **{str(verdict): str(verdict) for verdict in Verdict},
+        "interrupted": "inconclusive",
+        "nothing tested": "untested",
+        "usage": "inconclusive",
+    }
+)
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `index.html` and return its path.
+
+    Raises:
+        UsageError: what the folder keeps of earlier runs was altered.
+    """
+    path = folder / FILE_NAME
+    path.write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
+    return path
+
+
+def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> str:
+    """Return the page: what came over the wire is escaped, and no script but the page's own may run.
+
+    Args:
+        past: the runs before it.
+    """
+    known, cards = past or Past(), list(cards_of(record, verdict))
+    content: dict[str, Any] = {
+        "record": record,
+        "run": record.run,
+        "verdict": verdict,
+        "verdicts": list(Verdict),
+        "kinds": KINDS,
+        "lamps": lamps(record, verdict),
+        "realms": _realms(record, verdict),
+        "meanings": MEANINGS,
+        "deviations": deviation_groups(verdict),
+        "runs": _runs(record, verdict, known),
+        "flaky": _flaky(known),
+        "broken": [case for case in record.cases if case.outcome is Verdict.ERROR],
+        "wanting": wanting(verdict.cells),
+        "cases_at_most": _CASES_AT_MOST,
+        "heading": heading,
+        "since": partial(_since, known),
+        "new": partial(_new, known),
+        "families": _families(record, verdict),
+        "operations": sorted({name for cell in verdict.cells for name in cell.clause.operations}),
+        "totals": Counter(cell.verdict for cell in verdict.cells),
+        "levels": Counter(
+            str(clause.level) for clause in {cell.clause.id: cell.clause for cell in verdict.cells}.values()
+        ),
+        "per_realm": counts_per_realm(verdict.cells),
+        "judged": any(cell.assertions for cell in verdict.cells),
+        **inlined(f":root {{ --realms: {len(_realms(record, verdict))}; --cell: 106px; }}\n"),
+    }
+
+    def page(limits: Limits) -> str:
+        on_it = cards[: limits.cards]
+        carded = {finding.id for card in on_it for finding in card.cause.all_findings}
+        template = _environment(limits).get_template(_PAGE)
+        texts = _exchanges(on_it, limits.budget)
+        return template.render(**content, limits=limits, cards=on_it, texts=texts, carded=carded)
+
+    return within_limits(page)
+
+
+@cache
+def _environment(limits: Limits) -> Environment:
+    environment = template_environment(limits)
+    environment.filters["marking"] = _marking
+    return environment
+
+
+def _marking(text: str, marks: Sequence[str]) -> Markup:
+    """Return a text with what gives a finding away marked, everything escaped."""
+    text, wanted = printable(text), [printable(mark) for mark in marks if mark.strip()]
+    if not wanted:
+        return escape(text)
+    pattern = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
+    pieces, end = Markup(), 0
+    for match in islice(pattern.finditer(text), _MARKED_AT_MOST):
+        pieces += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
+        end = match.end()
+    return pieces + escape(text[end:])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One clause with its cells by realm, and what is behind each: cases with the finding that blocked them, and facts.
+
+    `facts` are observations at a silent point, in words.
+    """
+
+    clause: Clause
+    cells: Mapping[str, Cell]
+    cases: Mapping[str, Sequence[tuple[Case, str | None]]]
+    facts: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The rows of one clause family and how many cells have which verdict."""
+
+    name: str
+    rows: tuple[Row, ...]
+    counts: Counter[Verdict]
+
+
+def _realms(record: RunRecord, verdict: RunVerdict) -> list[str]:
+    """The columns of the grid: the run's realms, then `any` when a clause is judged once for all."""
+    seen = {cell.realm for cell in verdict.cells}
+    order = [*record.run.realms, ANY_REALM]
+    return [realm for realm in order if realm in seen] + sorted(seen - set(order))
+
+
+def _families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
+    """The rows of the grid by clause family, in the catalogue's order."""
+    by_id = {case.id: case for case in record.cases}
+    facts: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for place, values in observations.facts_of(record.observations).items():
+        facts[place.clause, place.realm] += [
+            f"{place.operation} {point}: {shown(value)}" for point, value in values.items()
+        ]
+    rows: dict[str, list[Row]] = {}
+    for _, group in groupby(verdict.cells, key=lambda cell: cell.clause.id):
+        cells = {cell.realm: cell for cell in group}
+        clause = next(iter(cells.values())).clause
+        cases = {realm: _cases(cell, by_id, verdict) for realm, cell in cells.items()}
+        seen = {realm: facts[clause.id, realm][:_POINTS_AT_MOST] for realm in cells}
+        rows.setdefault(clause.family, []).append(Row(clause, cells, cases, seen))
+    return [
+        Family(name, tuple(mine), Counter(cell.verdict for row in mine for cell in row.cells.values()))
+        for name, mine in rows.items()
+    ]
+
+
+def _cases(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> list[tuple[Case, str | None]]:
+    cases = [by_id[case] for case in cell.cases]
+    # A universal check is reached by nearly every case: those that list the clause come first.
+    cases.sort(
+        key=lambda case: (
+            cell.clause.id not in case.clauses,
+            case.outcome.rank,
+            -counts_for(cell.clause.id, case).contradicted,
+        )
+    )
+    return [(case, verdict.blocked.get(case.id)) for case in cases]
+
+
+def _exchanges(cards: Iterable[Card], budget: int) -> dict[str, list[tuple[Exchange, str, str]]]:
+    """The exchanges of cards, each with its request and response as text, by cause; none past the budget."""
+    fitting, most = {}, _BODY_CHARACTERS
+    for card in cards:
+        marks, around = card.cause.marks, (*card.before, *card.shown[-_EXCHANGES_AT_MOST:])
+        texts = [(each, request_text(each, most), response_text(each, most, marks)) for each in around]
+        size = sum(len(request) + len(response) for _, request, response in texts)
+        if size <= budget:
+            budget -= size
+            fitting[card.cause.id] = texts
+    return fitting
+
+
+def _since(past: Past, cause: Cause[Finding]) -> str:
+    """Since when a clause is contradicted, in words; empty without a history."""
+    words = {past.describe(finding.clause, finding.realm): finding.realm for finding in cause.findings}
+    return "; ".join(f"{realm}: {text}" if words.keys() - {text} else text for text, realm in words.items())
+
+
+def _new(past: Past, cause: Cause[Finding]) -> bool:
+    """Whether earlier runs judged it, and it was not red in the last."""
+    histories = [past.of(finding.clause, finding.realm) for finding in cause.findings]
+    return all(history.runs and history.red_since is None for history in histories)
+
+
+def _runs(record: RunRecord, verdict: RunVerdict, past: Past) -> list[PastRun]:
+    """The runs of the series, the latest first and this one before them; empty where no earlier one is known."""
+    run = record.run
+    counts = {str(kind): number for kind in Verdict if (number := verdict.count(kind))}
+    requests, seconds = run.environment.requests, run.seconds or 0.0
+    now = PastRun("this run", run.started, run.profile, verdict.word, requests, seconds, counts)
+    return [now, *reversed(past.runs)] if past.runs else []
+
+
+def _flaky(past: Past) -> list[tuple[str, str, int]]:
+    """Clauses that came and went in earlier runs, with their realms and how often."""
+    places = [
+        (clause, realm, trend.flips)
+        for clause, realms in past.cells.items()
+        for realm, trend in realms.items()
+        if trend.flaky
+    ]
+    return sorted(places, key=lambda place: (-place[2], *place[:2]))[:_FLAKY_AT_MOST]

@@ -1,0 +1,90 @@
+"""Kept runs: the verdict that the latest one left, and the status it gives to clauses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from registry_contracts.errors import UsageError
+from registry_contracts.evidence.run_folder import LATEST
+from registry_contracts.evidence.terms import FOLDER as DEVIATIONS
+from registry_contracts.evidence.terms import Deviation, read_deviations
+from registry_contracts.file_formats import FileName, convert, own_folder, read_text
+from registry_contracts.history import runs
+from registry_contracts.history.runs import Trend, trends
+from registry_contracts.reports import verdict_json
+from registry_contracts.reports.verdict_json import FILE_NAME as VERDICT
+from registry_contracts.reports.verdict_json import VerdictFile
+
+
+def run_folder(reports: Path, run: str | None) -> Path:
+    """Return the folder of a run.
+
+    Args:
+        run: Path of a run folder, or its name in `reports`; None for the latest run.
+
+    Raises:
+        UsageError: there is none; says where it was looked for.
+    """
+    folder = _latest(reports) if run is None else next(filter(Path.is_dir, (Path(run), reports / run)), None)
+    if folder is None:
+        raise UsageError(
+            f"no run '{run}': neither a folder, nor one in '{reports}'"
+            if run is not None
+            else f"no run in '{reports}' yet; `registry-contracts run` makes one, --reports names another"
+        )
+    return own_folder(folder.resolve())
+
+
+def _latest(reports: Path) -> Path | None:
+    latest = reports / LATEST
+    if latest.is_file():
+        # A file system without links holds the folder's name in a text file.
+        latest = reports / convert(read_text(latest, str(latest)).strip(), FileName, str(latest))
+    if latest.is_dir():
+        return latest
+    # A command that was refused took the link away.
+    return max(
+        (path.parent for path in reports.glob(f"[0-9]*/{VERDICT}")), default=None, key=lambda run: run.name
+    )
+
+
+def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] | None:
+    """Read the latest run of a reports folder, its name and its verdict; None when there is none.
+
+    Args:
+        run: Another run's name, or the path of its folder.
+
+    Raises:
+        UsageError: its `verdict.json` cannot be read, or a run that was named is not there.
+    """
+    if run is None and _latest(reports) is None:
+        return None
+    folder = run_folder(reports, run)
+    path = folder / VERDICT
+    if not path.exists():
+        return None
+    try:
+        return folder.name, verdict_json.read(path)
+    except UsageError as error:
+        raise UsageError(f"{error}; `python -m registry_contracts.reports {folder}` makes it again") from None
+
+
+def history_of(reports: Path, target: str | None) -> dict[tuple[str, str], Trend]:
+    """The trends of a target, by clause and realm; of the target that was run last by default."""
+    history = runs.read(reports / runs.FILE_NAME)
+    name = target or next(iter(history.targets), None)
+    return trends(history, name) if name is not None else {}
+
+
+def deviations(search: Path) -> list[tuple[str, Deviation]]:
+    """Accepted contradictions of every target below a folder, each with the target's name.
+
+    Raises:
+        UsageError: a file cannot be used; one line.
+    """
+    accepted = []
+    for path in sorted((search / DEVIATIONS).glob("*.toml")):
+        shown = str(path.relative_to(search))
+        entries = read_deviations(path, shown)
+        accepted += [(path.stem, entry) for entry in entries]
+    return accepted

@@ -1,0 +1,328 @@
+"""The script of a finding: it sends the requests by curl, and compares the answers with those of the run.
+
+It is written from the exchanges. It ends with 0 only where all that the finding was made of is the same again.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from registry_contracts.checks import documents, http, sign_in
+from registry_contracts.evidence.causes import Cause
+from registry_contracts.evidence.findings import Finding
+from registry_contracts.evidence.record import RunFacts
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from registry_contracts.exchanges.redaction import KEPT_BODY, TOKEN
+from registry_contracts.exchanges.transcript import (
+    BODY_IN_FILE,
+    PASSWORD_VARIABLE,
+    TOKEN_VARIABLE,
+    Slot,
+    body_words,
+    json_of,
+    octal,
+    request_words,
+    secret_slot,
+    shell_word,
+    variable_of,
+)
+from registry_contracts.interface.description import operations_with
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.reports.shell_commands import where_of
+from registry_contracts.safe_text import encodable, plain_line
+from registry_contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH
+from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, DOCUMENT_SIZE_LIMIT
+from registry_contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS
+
+_TEMPLATE: Final = "templates/finding.sh"
+_LINE: Final = 400
+#: Checks that look at nothing but the hundreds of the status.
+_BY_STATUS: Final = frozenset(
+    check.id for check in (http.ACCEPTANCE, http.REFUSED, http.BELOW_500, documents.GONE, sign_in.NO_TOKEN)
+)
+#: Checks that an errors array would keep.
+_BY_ERRORS: Final = frozenset({http.TURNED_DOWN.id, documents.ERRORS_ARRAY.id})
+_SIGN_IN: Final = "createToken"
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
+_NAME: Final = re.compile(r"[\w.-]{3,}", re.ASCII)
+_IDENTIFYING: Final = re.compile(r"[0-9]|\w[-.]\w")
+#: A number; a member that a variable of a shell can be named after.
+_NUMBER: Final = re.compile(r"[0-9]+")
+_MEMBER: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_PARTS_OF_PATHS: Final = frozenset({"versions", "draft", "attachments", "persist-temporary"})
+#: What case reads as a pattern.
+_IN_PATTERNS: Final = re.compile(r"[*?\[\]\\]")
+_USAGE: Final = """#!/usr/bin/env bash
+# {clause}, {place}: {should}
+# Sends the requests of finding {id} by curl, and compares the answers with those of the run.
+#     bash {id}.sh            at {where}
+#     bash {id}.sh ADDRESS    at another address
+# It ends with 0 where the finding shows again, 1 where the answers are others, 2 where an account is not set or cannot
+# sign in, 3 where no answer comes, 4 where the answers have to be compared by eye.
+"""
+
+
+def script(
+    run: RunFacts, cause: Cause[Finding], before: Sequence[Exchange], shown: Sequence[Exchange]
+) -> str:
+    """Return the script of a finding; empty where its exchanges are not known.
+
+    Args:
+        before: what was written earlier, on which its requests rely.
+        shown: its exchanges.
+    """
+    return encodable(_Script(run, cause, before, shown).text()) if shown else ""
+
+
+class _Script:
+    def __init__(
+        self, run: RunFacts, cause: Cause[Finding], before: Sequence[Exchange], shown: Sequence[Exchange]
+    ) -> None:
+        self._run, self._cause, self._finding = run, cause, cause.lead
+        self._sent, self._shown = [*before, *shown], shown
+        self._deciding = self._decides(shown[-1])
+        self._judged = list(shown[-1:] if self._deciding else shown)
+        #: What stands in texts for the values of the run that are others now.
+        self._slots: list[Slot] = []
+        if run.base_url:
+            self._slots.append((re.compile(re.escape(run.base_url.rstrip("/"))), "$BASE"))
+        if len(run.token) == TOKEN_LENGTH:
+            for prefix, token, variable in (
+                (SUITE_PREFIX, run.token, "${RUN}"),
+                (SUITE_PREFIX.upper(), run.token.upper(), "${RUN_IN_CAPITALS}"),
+            ):
+                self._slots.append((re.compile(f"(?<={prefix}){re.escape(token)}"), variable))
+
+    def _decides(self, last: Exchange) -> tuple[str, ...]:
+        """The comparison of the last answer where a part of it decides; empty where all of all answers do."""
+        check, answer = self._finding.check, last.response
+        if answer is None:
+            return ()
+        alike = f"is '{answer.status // 100}?? *'"
+        if check in _BY_STATUS or (check == http.TAKEN.id and answer.refusal):
+            return (alike,)
+        if check in _BY_ERRORS and '"errors"' not in answer.text.lower():
+            return (alike, "lacks_errors")
+        if check == http.NO_SECRET.id:
+            kind = PASSWORD_VARIABLE if last.operation == _SIGN_IN else TOKEN_VARIABLE
+            return (f'echoes "${variable_of(kind, last.role)}"',)
+        return ()
+
+    def text(self) -> str:
+        """The whole script."""
+        steps = [line for number in range(len(self._sent)) for line in self._step(number)]
+        removal = ["removal() {", *(f"    {line}" for line in self._removals()), "    :", "}"]
+        body = "\n".join([*removal, "", *steps, "", *self._end()])
+        return "\n".join([*self._beginning(body), body, ""])
+
+    def _beginning(self, body: str) -> Iterator[str]:
+        cause, run = self._cause, self._run
+        embedded = run.target_in_words == EMBEDDED_IN_WORDS
+        where = f"{run.target_in_words}, which it starts" * embedded or run.base_url
+        told = {"clause": cause.clause, "place": cause.place, "should": cause.should, "where": where}
+        yield _USAGE.format(id=cause.id, **{name: plain_line(text, _LINE) for name, text in told.items()})
+        yield f"EXPECTED={shell_word(plain_line(self._finding.expected, _LINE))}"
+        yield f"SEEN={shell_word(plain_line(self._finding.seen, _LINE))}"
+        yield f"BASE=${{1-{'' if embedded else shlex.quote(run.base_url)}}}\n"
+        yield _functions()
+        if embedded:
+            limit = DOCUMENT_SIZE_LIMIT if run.profile == Profile.FULL else DEFAULT_SIZE_LIMIT
+            arguments = shlex.split(where_of(run.command).get("--sandbox-arguments", ""))
+            serve = shlex.join(["serve", "--size-limit", str(limit), *arguments])
+            yield f'[ -n "$BASE" ] || {serve}'
+        if "${RUN" in body:
+            yield f"RUN=$(tr -dc a-z0-9 < /dev/urandom | head -c {TOKEN_LENGTH})"
+        if "${RUN_IN" in body:
+            yield 'RUN_IN_CAPITALS=$(printf %s "$RUN" | tr a-z A-Z)'
+        for role in ACCOUNT_ROLES:
+            yield from _account(role, body, embedded=embedded)
+
+    def _step(self, number: int) -> Iterator[str]:
+        """A request, what of its answer is taken over, and the comparison of its answer."""
+        exchange = self._sent[number]
+        name = shlex.quote(plain_line(exchange.operation or exchange.method))
+        yield f"\n# {name}"
+        file = '"$folder/sent"'
+        made, data = body_words(exchange, file, KEPT_BODY, self._slots)
+        if made:
+            yield f"{made} > {file}"
+        words = " ".join(["send", name, *request_words(exchange, self._slots), *data])
+        yield words if exchange.response else f"unanswered=yes\n{words}\nunanswered="
+        for value, member, place in self._given(number):
+            variable = f"{member.upper()}_{number + 1}" + f"_{place}" * (place > 1)
+            yield f"{variable}=$(member {member} {place})"
+            self._slots.append((value, f"${{{variable}}}"))
+        if any(exchange is each for each in self._judged):
+            yield from self._comparison(exchange)
+
+    def _comparison(self, exchange: Exchange) -> Iterator[str]:
+        """Whether an answer is the one of the run, in what the finding was made of."""
+        response = exchange.response
+        if response is None:
+            yield "is none"
+            return
+        if self._deciding:
+            yield from self._deciding
+            return
+        kind = response.headers.first("content-type") or ""
+        pattern = _IN_PATTERNS.sub(r"\\\g<0>", f"{response.status} {kind}")
+        yield f"is {shlex.quote(pattern)}"
+        if exchange.method == "HEAD" or _gives_token(exchange):
+            return
+        a_list = exchange.operation in operations_with(answers="list") and response.success
+        if items := self._items(exchange, response) if a_list else "":
+            yield items
+        elif response.body.decoded is None or "\0" in response.body.decoded:
+            yield f"bytes {octal(response.content)}"
+        else:
+            secret = secret_slot(TOKEN_VARIABLE, exchange.role)
+            yield f"holds {shell_word(response.body.decoded, (*self._slots, secret))}"
+
+    def _items(self, exchange: Exchange, response: Response) -> str:
+        """Of a list, in which other records stand now: what it has of those that the script or the finding speak of."""
+        query = dict(parse_qsl(urlsplit(exchange.url).query))
+        most = query.get("$top", query.get("top", ""))
+        if self._finding.check == documents.AT_MOST.id and most.isdecimal():
+            records = readers.records(response) or [{}]
+            names = (name for name in records[0] if response.text.count(f'"{name}"') == len(records))
+            return f"more {most} {shlex.quote(next(names, ''))}"
+        # Before the answer that it quotes.
+        seen = re.split(r"[\[{]", self._finding.seen)[0]
+        told = _NAME.findall(f"{self._finding.expected} {seen}")
+        named = {word for word in told if _IDENTIFYING.search(word) and word in response.text}
+        named |= {name for each in self._sent if each.method != "GET" for name in _written(each)}
+        wanted = "|".join(name.replace(".", r"\.") for name in sorted(named, key=len, reverse=True))
+        had = "".join(f"{name} " for name in re.findall(wanted, response.text)) if wanted else ""
+        return f"names {shell_word(wanted, self._slots)} {shell_word(had, self._slots)}" if wanted else ""
+
+    def _given(self, number: int) -> Iterator[tuple[re.Pattern[str], str, int]]:
+        """What an answer gave that its request does not hold and that is needed: its pattern, its member, and where.
+
+        A write gives identifiers; also what is read gives the numbers of attachments, which stand in paths.
+        """
+        exchange, needed = self._sent[number], self._texts_after(number)
+        counts, taken = dict[str, int](), set[str]()
+        for member, value in _members(json_of(exchange.response.body) if exchange.response else None):
+            counts[member], text = counts.get(member, 0) + 1, str(value)
+            if text in taken or isinstance(value, bool) or not _MEMBER.fullmatch(member):
+                continue
+            if _NUMBER.fullmatch(text) and member.lower().endswith("id"):
+                before = "/attachments/" + f'|"{member}"\\s*:\\s*"?' * (exchange.method != "GET")
+            elif _IDENTIFIER.fullmatch(text) and exchange.method != "GET" and self._new(text, exchange):
+                before = r"(?<![\w-])"
+            else:
+                continue
+            pattern = re.compile(f"(?:{before})(?P<value>{text})(?![\\w.-])")
+            if any(pattern.search(each) for each in needed):
+                taken.add(text)
+                yield pattern, member, counts[member]
+
+    def _new(self, identifier: str, exchange: Exchange) -> bool:
+        """Whether an identifier is of the service's making."""
+        known = f"{exchange.url} {exchange.request_body.text}"
+        return identifier not in known and not (self._run.token and self._run.token in identifier)
+
+    def _texts_after(self, number: int) -> list[str]:
+        """What is written into the script after a request was sent."""
+        later = self._sent[number + 1 :]
+        requests = [text for each in later for text in (each.url, each.request_body.text)]
+        compared = [
+            each
+            for each in self._judged
+            if each not in self._sent[:number] and each.operation not in operations_with(answers="list")
+        ]
+        return requests + [each.response.text for each in compared if each.response]
+
+    def _removals(self) -> Iterator[str]:
+        """Requests that delete the drafts that others leave, so that the script leaves nothing."""
+        left = dict[str, Exchange]()
+        for exchange in self._sent:
+            place = exchange.url.partition("?")[0]
+            done = exchange.response is not None and exchange.response.success
+            if exchange.operation == "saveDraft" and done and exchange.authorization == f"Bearer {TOKEN}":
+                left[place] = exchange
+            elif exchange.operation == "deleteDraft" and done:
+                left.pop(place, None)
+        for place, saved in left.items():
+            pairs = (
+                pair for pair in saved.request_headers.pairs if not pair[0].lower().startswith("content-")
+            )
+            gone = replace(
+                saved, method="DELETE", url=place, request_body=Body(), request_headers=Headers(tuple(pairs))
+            )
+            yield " ".join(["request", *request_words(gone, self._slots)])
+
+    def _end(self) -> Iterator[str]:
+        yield r"""printf 'expected: %s\nin the run: %s\nnow: %s\n' "$EXPECTED" "$SEEN" "$came" """.rstrip()
+        if why := self._by_eye():
+            yield f"stop 4 {shlex.quote(f'Compare by eye: {why}.')}"
+        else:
+            yield "[ $again = yes ] || stop 1 'It does not show again: the answers are others.'"
+            yield "echo 'It shows again.'"
+
+    def _by_eye(self) -> str:
+        """Why no script can tell whether the finding shows again; empty where one can."""
+        answers = [each.response for each in self._judged if each.response]
+        if any(f"@{BODY_IN_FILE}" in body_words(each, "", KEPT_BODY)[1] for each in self._sent):
+            return "a body that was sent was not kept whole"
+        if self._finding.check == http.NO_CONTENT.id:
+            return "curl does not read what follows the answer to HEAD"
+        if self._deciding:
+            return ""
+        if _gives_token(self._judged[-1]):
+            return "a token and its expiration are others each time"
+        return "" if all(each.body.whole for each in answers) else "an answer was not kept whole"
+
+
+@cache
+def _functions() -> str:
+    return (files(__package__) / _TEMPLATE).read_text("utf-8")
+
+
+def _gives_token(exchange: Exchange) -> bool:
+    return exchange.operation == _SIGN_IN and exchange.response is not None and exchange.response.success
+
+
+def _account(role: str, body: str, *, embedded: bool) -> Iterator[str]:
+    """What the requests need of an account: its variables, and its token."""
+    token, password = (variable_of(kind, role) for kind in (TOKEN_VARIABLE, PASSWORD_VARIABLE))
+    signs_in, shows_password = (re.search(rf"\$\{{?{name}\b", body) for name in (token, password))
+    if not signs_in and not shows_password:
+        return
+    prefix = "REGISTRY" if role == AUTHOR else f"REGISTRY_{role.upper()}"
+    email, secret = f'"${prefix}_EMAIL"', f'"${prefix}_PASSWORD"'
+    if embedded:
+        email, secret = f"{role}@sandbox.test", f"sandbox-{role}"
+    if shows_password:
+        yield f"{password}={secret}"
+        yield f'hide "${password}"'
+    if signs_in:
+        yield f"sign_in {role} {email} {secret}"
+        yield f"{token}=$token"
+
+
+def _written(exchange: Exchange) -> Iterator[str]:
+    """The names of what a request wrote: of a document, of a file."""
+    steps = unquote(urlsplit(exchange.url).path).partition("/documents/")[2].split("/")
+    return (step for step in steps if step not in _PARTS_OF_PATHS and _NAME.fullmatch(step))
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    """Members of an answer that hold no others, in the order they stand."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _members(item)
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if isinstance(member, dict | list):
+                yield from _members(member)
+            else:
+                yield name, member

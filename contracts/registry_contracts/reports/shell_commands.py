@@ -1,0 +1,48 @@
+"""What to do next about a finding, as commands of this program."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Final
+
+from registry_contracts.evidence.findings import Finding
+
+#: Options of a run that say where it was sent and what it left.
+_WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
+
+
+@dataclass(frozen=True, slots=True)
+class NextCommand:
+    """A command line to paste; `does` says what it does."""
+
+    name: str
+    does: str
+    line: str
+
+
+def own_commands(run_command: str, finding: Finding) -> tuple[NextCommand, ...]:
+    """Return this program's commands about a finding, as lines that work where its run was started."""
+    where = where_of(run_command)
+    # The run's own files may not say where a password goes: the command does.
+    given = [f"{name}={where[name]}" for name in ("--target", "--reports") if name in where]
+    explain = ["registry-contracts", "explain", finding.clause]
+    again = ["registry-contracts", "run", "--finding", finding.id, *given]
+    return (
+        NextCommand("explain", "What the clause says, and how it fared", shlex.join(explain)),
+        NextCommand("again", "Run its case again, with its target, realm and seed", shlex.join(again)),
+    )
+
+
+def where_of(command: str) -> dict[str, str]:
+    """The options of a run's command that say where it was sent and what it left, by name."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return {}
+    given = {}
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        name, sign, value = word.partition("=")
+        if name in _WHERE:
+            given[name] = value if sign else after
+    return given

@@ -1,0 +1,244 @@
+"""`summary.md`: the run on one page, for the job page of a build server; lamps and counts for other reports, too."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
+
+from registry_contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
+from registry_contracts.evidence.cells import Cell
+from registry_contracts.evidence.findings import Standing
+from registry_contracts.evidence.record import ExitCode, RunRecord, Verdict
+from registry_contracts.evidence.remedies import NOT_GIVEN, Remedy, of_the_end, remedies_of
+from registry_contracts.evidence.verdicts import RunVerdict, faults_in_words
+from registry_contracts.history.runs import read_past
+from registry_contracts.reports.cards import following
+from registry_contracts.reports.pages import markdown_template
+from registry_contracts.safe_text import many
+
+_COURSE_NAMES = {
+    DeviationState.EXPIRED: "expired",
+    DeviationState.GONE: "no longer happens",
+    DeviationState.PARTLY: "partly gone",
+    DeviationState.UNJUDGED: "not judged",
+}
+_COURSES = ("expired", "no longer happens", "partly gone", "expires soon", "accepted", "not judged")
+
+
+class Light(StrEnum):
+    """The colour of a lamp."""
+
+    GREEN = "green"
+    AMBER = "amber"
+    RED = "red"
+    DARK = "dark"
+
+
+@dataclass(frozen=True, slots=True)
+class Lamp:
+    """Whose fault it is: the contract's, a finding's that stood in the way, the environment's, the suite's.
+
+    `verdicts` counts the clause and realm pairs that it answers for; all lamps together answer for each pair once.
+    """
+
+    name: str
+    light: Light
+    says: str
+    verdicts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanting:
+    """Clauses that went untested for one reason; `settings` are those that are missing when that is the reason."""
+
+    reason: str
+    settings: tuple[str, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """Ids of the clauses, each once."""
+        return tuple(dict.fromkeys(cell.clause.id for cell in self.cells))
+
+    @property
+    def realms(self) -> tuple[str, ...]:
+        """Realms concerned, each once."""
+        return tuple(dict.fromkeys(cell.realm for cell in self.cells))
+
+
+#: What a lamp answers for of what was not judged; the others count what lies outside the run, too.
+_ANSWERS_FOR = {
+    "blocked by findings": (Remedy.FINDING,),
+    "settings": (Remedy.SETTING, Remedy.ACCOUNT),
+    "environment": (Remedy.SERVICE,),
+    "suite": (Remedy.SUITE,),
+}
+
+
+def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
+    """Return the lamps contract, blocked by findings, settings, environment and suite."""
+    cells = remedies_of(record, verdict.cells, verdict.findings, verdict.blocked)
+    missing = Counter(remedy for _, remedy in cells)
+    counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
+    outside = sum(remedy is None and cell.verdict in NOT_GIVEN for cell, remedy in cells)
+    lit = (
+        ("contract", _contradicted(verdict) or _judged(verdict), missing[None] - outside),
+        (
+            "blocked by findings",
+            _blocked(verdict, counts["blocked by findings"]),
+            counts["blocked by findings"],
+        ),
+        ("settings", _settings(record, missing), counts["settings"]),
+        ("environment", _environment(record, verdict, counts["environment"]), counts["environment"]),
+        ("suite", _suite(record, verdict, counts["suite"]), counts["suite"] + outside),
+    )
+    return tuple(Lamp(name, light, says, number) for name, (light, says), number in lit)
+
+
+def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
+    """Return how many clauses have which verdict, by realm."""
+    counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
+    for cell in cells:
+        counts[cell.realm][cell.verdict] += 1
+    return dict(counts)
+
+
+def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
+    """Group untested cells by reason: missing settings first, then the reason that concerns most clauses."""
+    groups: dict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        if cell.verdict is Verdict.UNTESTED:
+            groups[cell.reason or "no reason was given"].append(cell)
+    reasons = [Wanting(reason, group[0].settings, tuple(group)) for reason, group in groups.items()]
+    return tuple(sorted(reasons, key=lambda reason: (not reason.settings, -len(reason.cells), reason.reason)))
+
+
+def deviation_groups(verdict: RunVerdict) -> dict[str, list[DeviationOutcome]]:
+    """Return the deviations by course, as people read it, those that need a hand first; each has some."""
+    groups: dict[str, list[DeviationOutcome]] = {name: [] for name in _COURSES}
+    for outcome in verdict.deviations:
+        groups[_course(outcome)].append(outcome)
+    return {name: outcomes for name, outcomes in groups.items() if outcomes}
+
+
+def _course(outcome: DeviationOutcome) -> str:
+    if outcome.course is DeviationState.HAPPENS:
+        return "expires soon" if outcome.days_left <= WARNING_DAYS else "accepted"
+    return _COURSE_NAMES[outcome.course]
+
+
+def _contradicted(verdict: RunVerdict) -> tuple[Light, str] | None:
+    if failing := sum(cause.fails for cause in verdict.causes):
+        return Light.RED, f"{many(failing, 'finding')} against must clauses"
+    if stale := sum(outcome.fails for outcome in verdict.deviations):
+        return Light.RED, f"{many(stale, 'deviation')} ran out or no longer happens"
+    return None
+
+
+def _judged(verdict: RunVerdict) -> tuple[Light, str]:
+    standings = Counter(cause.standing for cause in verdict.causes)
+    judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
+    if not judged:
+        return Light.DARK, "nothing was judged"
+    if accepted := standings[Standing.DEVIATION] + standings[Standing.FAIL]:
+        return Light.AMBER, f"{many(accepted, 'finding')} accepted or outside the consumer"
+    softer = standings[Standing.ADVISORY] + standings[Standing.UNCONFIRMED]
+    if softer:
+        return Light.AMBER, f"{many(softer, 'finding')}, none against a confirmed must"
+    if verdict.problems:
+        return Light.DARK, "nothing contradicted in what is left of the record"
+    if verdict.exit_code is ExitCode.INCONCLUSIVE:
+        return Light.AMBER, f"nothing contradicted in the {many(judged, 'clause')} that could be judged"
+    return Light.GREEN, f"{many(judged, 'clause')} judged, nothing contradicted"
+
+
+def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+    if not verdicts:
+        return Light.GREEN, "no finding stood in the way of another verdict"
+    behind = sum(bool(cause.blocked_cases) for cause in verdict.causes)
+    named = f"behind {many(behind, 'finding')}" if behind else "behind findings"
+    return Light.AMBER, f"{many(verdicts, 'verdict')} {named}"
+
+
+def _settings(record: RunRecord, missing: Mapping[Remedy | None, int]) -> tuple[Light, str]:
+    wanted = [
+        f"{missing[remedy]:,} for want of {remedy}" for remedy in _ANSWERS_FOR["settings"] if missing[remedy]
+    ]
+    if record.run.breaker and of_the_end(record.run.breaker) in _ANSWERS_FOR["settings"]:
+        return Light.RED, "they stopped the run early"
+    return (Light.AMBER, ", ".join(wanted)) if wanted else (Light.GREEN, "nothing was missing")
+
+
+def _environment(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+    if record.run.breaker and of_the_end(record.run.breaker) is not Remedy.SERVICE:
+        return Light.GREEN, "it answered"
+    if record.run.breaker and record.run.breaker in verdict.reason:
+        return Light.RED, "it stopped the run early"
+    if record.run.breaker:
+        return Light.RED, f"stopped early: {record.run.breaker}"
+    if faults := faults_in_words(record.run.environment):
+        return Light.AMBER, faults
+    if verdicts:
+        return Light.AMBER, f"{many(verdicts, 'verdict')} could not be given"
+    return Light.GREEN, "no faults"
+
+
+def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+    broken = sum(case.outcome is Verdict.ERROR for case in record.cases)
+    if record.run.refused:
+        return Light.AMBER, "settings or options cannot be used; nothing was sent"
+    if verdict.problems:
+        return Light.RED, "the evidence is not whole"
+    if broken or verdict.count(Verdict.ERROR):
+        return Light.RED, f"{many(broken, 'case')} broke"
+    if record.run.interrupted:
+        return Light.AMBER, "interrupted by hand"
+    if record.crashes:
+        return Light.AMBER, f"{many(len(record.crashes), 'worker')} died between two cases"
+    light, left = (Light.AMBER, f"; {many(verdicts, 'verdict')} not given") if verdicts else (Light.GREEN, "")
+    return light, f"{many(len(record.cases), 'case')} ran to the end{left}"
+
+
+FILE_NAME: Final = "summary.md"
+_AT_MOST: Final = 50
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `summary.md` and return its path.
+
+    Raises:
+        UsageError: what the folder keeps of earlier runs was altered.
+    """
+    counts = counts_per_realm(verdict.cells)
+    text = markdown_template("summary.md.j2").render(
+        record=record,
+        run=record.run,
+        verdict=verdict,
+        verdicts=list(Verdict),
+        lamps=lamps(record, verdict),
+        past=read_past(folder),
+        deviations=deviation_groups(verdict),
+        notes={
+            "Could not be judged": verdict.unjudged_lines,
+            "Waived": [outcome.sentence for outcome in verdict.waivers if outcome.needed],
+            "To be seen to": verdict.notes,
+        },
+        per_realm=counts,
+        realms=[realm for realm in dict.fromkeys([*record.run.realms, *counts]) if realm in counts],
+        at_most=_AT_MOST,
+        more=_more,
+        following=following,
+    )
+    path = folder / FILE_NAME
+    path.write_text(text, "utf-8")
+    return path
+
+
+def _more(listed: Sequence[object], noun: str) -> Markup:
+    """How many of a list are not shown; empty where all are."""
+    left = len(listed) - _AT_MOST
+    return Markup(f"{many(left, noun)} more in the report.\n\n" if left > 0 else "")  # noqa: S704 - not HTML

@@ -1,0 +1,270 @@
+"""One sandbox: its handlers over what they share, their routes, its published data, and the page of its description.
+
+Each realm has ``sandbox-existing-<realm>`` and five more with ``-2`` to ``-6`` behind it (the author's, published),
+``sandbox-foreign-<realm>`` (a draft of the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so
+locked), ``sandbox-published-<realm>`` and one with ``-2`` (the author's, a published version beside a draft), the
+organization ``organization-<realm>`` and the unused temporary files ``sandbox-temporary-<realm>-01`` to ``-20``.
+"""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from registry_contracts.sandbox.authentication import SIGN_IN
+from registry_contracts.sandbox.documents import Attachments, Contacts, Context, Drafts, SignIn
+from registry_contracts.sandbox.habits import Habits, Settings
+from registry_contracts.sandbox.http import RawPaths, Refusal
+from registry_contracts.sandbox.layers import Layers
+from registry_contracts.sandbox.responses import NO_CONTENT, json_response, json_text
+from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Records, TemporaryFile
+from registry_contracts.sandbox.validation import CONTACT, Realm
+from registry_contracts.sandbox.workflow import Workflow
+
+TEMPORARY_FILES = 20
+#: An accepted workflow update locks its record for good, so tests of updates need several.
+EXISTING_RECORDS = 6
+_MARK = "seeded"
+_RECORDS = (
+    ("existing", "author", (PUBLISHED,)),
+    *((f"existing-{number}", "author", (PUBLISHED,)) for number in range(2, EXISTING_RECORDS + 1)),
+    ("foreign", "other", (DRAFT,)),
+    ("locked", "author", (DRAFT,)),
+    ("published", "author", (PUBLISHED, DRAFT)),
+    ("published-2", "author", (PUBLISHED, DRAFT)),
+)
+
+
+class Seeds:
+    """Plants the published data, once in the life of a database: what was deleted stays deleted."""
+
+    #: What temporary files are called.
+    temporary = "sandbox-temporary-{realm}-{number:02d}"
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def plant(self) -> None:
+        """Put the data in place, unless this database already had it."""
+        with self.context.storage.transaction() as records:
+            if records.marked(_MARK):
+                return
+            for realm in self.context.realms.realms.values():
+                self.plant_records(records, realm)
+            self.plant_temporary_files(records)
+            records.number_attachments(self.context.habits.attachment_first_id)
+            records.mark(_MARK)
+
+    def plant_records(self, records: Records, realm: Realm) -> None:
+        """Store the records of one realm."""
+        schema = next(iter(realm.types))
+        for name, owner, states in _RECORDS:
+            kind, _, number = name.partition("-")
+            identifier = "-".join(filter(None, ("sandbox", kind, realm.name, number)))
+            for state in states:
+                store(records, realm, identifier, state, schema, owner)
+        records.lock(realm.name, f"sandbox-locked-{realm.name}", "author")
+        if CONTACT.name in realm.types:
+            store(records, realm, f"organization-{realm.name}", PUBLISHED, CONTACT.name, "other")
+
+    def plant_temporary_files(self, records: Records) -> None:
+        """Store the temporary files of every realm, each of a realm's a small picture of its own shade."""
+        for number in range(1, TEMPORARY_FILES + 1):
+            file = self.context.files.keep(_picture(number * 12))
+            for realm in self.context.realms.realms:
+                names = self.temporary.format(realm=realm, number=number), f"temporary-{number:02d}.pgm"
+                records.add_temporary_file(TemporaryFile(*names, file.size, file.key))
+
+
+def store(records: Records, realm: Realm, identifier: str, state: str, schema: str, owner: str) -> None:
+    """Store one version of a published record."""
+    header = {"identifier": identifier, "schema": schema, "languages": ["en"]}
+    document = {"header": header, "title": {"en": f"The {state} version of {identifier}"}}
+    records.store(realm.name, identifier, state, schema=schema, owner=owner, content=json_text(document))
+
+
+def _picture(shade: int, side: int = 16) -> bytes:
+    """A grey map (PGM), the plainest picture that previews can be made of; `shade` from 0, black, to 255, white."""
+    return f"P5 {side} {side} 255\n".encode() + bytes([shade]) * side**2
+
+
+#: The page, and Swagger UI; its package is a plug-in of a framework that the sandbox has no use for.
+_PAGE = Path(__file__).with_name("page")
+#: Has the browser refuse any request to the outside.
+_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+
+
+async def _description_json(request: Request) -> Response:
+    return JSONResponse(described(request))
+
+
+async def _description_yaml(request: Request) -> Response:
+    from registry_contracts.interface.description import as_yaml  # noqa: PLC0415 - read when first asked for
+
+    return Response(as_yaml(described(request)), media_type="application/yaml")
+
+
+async def _root(_request: Request) -> Response:
+    return RedirectResponse("/docs")
+
+
+async def _page(_request: Request) -> Response:
+    return FileResponse(_PAGE / "index.html", headers={"Content-Security-Policy": _POLICY})
+
+
+async def _script(_request: Request) -> Response:
+    return FileResponse(_PAGE / "start.js")
+
+
+def described(request: Request) -> dict[str, Any]:
+    """Return the description, with this sandbox as its server."""
+    from registry_contracts.interface.description import load_description  # noqa: PLC0415 - read when first asked for
+
+    server = {"url": str(request.base_url).rstrip("/"), "description": "This sandbox."}
+    return {**load_description().published, "servers": [server]}
+
+
+class Service(Context):
+    """Everything one sandbox is made of."""
+
+    def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
+        super().__init__(settings, habits, layers)
+        self.sign_in = SignIn(self)
+        self.contacts = layers.over(Contacts)(self)
+        self.drafts = layers.over(Drafts)(self)
+        self.attachments = layers.over(Attachments)(self)
+        self.workflow = layers.over(Workflow)(self)
+        self.seeds = layers.over(Seeds)(self)
+
+    def close(self) -> None:
+        """Close the database and remove what was only for this process."""
+        self.lists.close()
+        self.storage.close()
+        self.files.close()
+
+
+_DRAFT = "/api/v2013/documents/{uid}/versions/draft"
+_ATTACHMENTS = "/api/v2013/documents/{uid}/attachments"
+_ATTACHMENT = _ATTACHMENTS + "/{attachmentId}/{filename}"
+_WORKFLOW = "/api/v2023/documents/schemas/{schema}"
+_NOT_FOUND = 404
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def _routes(service: Service) -> list[BaseRoute]:
+    contacts, drafts, attachments = service.contacts, service.drafts, service.attachments
+    routes = [
+        _route(SIGN_IN, POST=service.sign_in.create_token),
+        _route("/api/v2013/documents", POST=contacts.create),
+        _route("/api/v2013/documents/{uid}", PUT=contacts.update),
+        _route(_DRAFT, PUT=drafts.save, GET=drafts.get, HEAD=drafts.exists, DELETE=drafts.delete),
+        _route(_DRAFT + "/info", GET=drafts.info),
+        _route("/api/v2013/document-drafts", GET=drafts.list),
+        _route(_ATTACHMENTS + "/persist-temporary/{tempFileId}", POST=attachments.persist),
+        _route(_ATTACHMENTS + "/{filename}", POST=attachments.create),
+        _route(_ATTACHMENTS, GET=attachments.list),
+        _route(_ATTACHMENT, GET=attachments.get, HEAD=attachments.exists),
+        _route(_ATTACHMENT + "/thumbnail", GET=attachments.thumbnail),
+        _route(_WORKFLOW, POST=service.workflow.create),
+        _route(
+            _WORKFLOW + "/{identifier}",
+            POST=service.workflow.create_with_identifier,
+            PUT=service.workflow.update,
+        ),
+        # What the sandbox serves beside the document.
+        _route("/openapi.json", GET=_description_json),
+        _route("/openapi.yaml", GET=_description_yaml),
+        _route("/", GET=_root),
+        _route("/docs", GET=_page),
+        _route("/docs/", GET=_page),
+        _route("/docs/start.js", GET=_script),
+    ]
+    if service.habits.empty_identifier:
+        routes.append(_route(_WORKFLOW + "/", POST=service.workflow.create))
+    if service.habits.versions_alike:
+        routes += [
+            Route(_other_version(route.path), route.endpoint, methods=list(route.methods or ()))
+            for route in routes
+            if route.path.startswith("/api/")
+        ]
+    for route in routes:
+        if not service.habits.head_everywhere and route.path not in (_DRAFT, _ATTACHMENT):
+            route.methods = (route.methods or set()) - {"HEAD"}
+        if service.habits.paths_any_case:
+            route.path_regex = re.compile(route.path_regex.pattern, re.IGNORECASE)
+    return [*routes, Mount("/docs/swagger-ui", StaticFiles(packages=[("flask_swagger_ui", "dist")]))]
+
+
+def _other_version(path: str) -> str:
+    old, new = "/v2013/", "/v2023/"
+    return path.replace(old, new) if old in path else path.replace(new, old)
+
+
+def _route(path: str, **handlers: Handler) -> Route:
+    if "GET" in handlers:
+        handlers.setdefault("HEAD", handlers["GET"])
+
+    async def answered(request: Request) -> Response:
+        return await handlers[request.method](request)
+
+    return Route(path, answered, methods=list(handlers))
+
+
+def create_app(
+    settings: Settings,
+    habits: Habits = Habits(),  # noqa: B008 - frozen
+    layers: Layers = Layers(),  # noqa: B008 - never changed
+) -> Starlette:
+    """Return a sandbox as an ASGI application; its parts stand at ``app.state.service``."""
+    service = Service(settings, habits, layers)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        service.seeds.plant()
+        try:
+            yield
+        finally:
+            service.close()
+
+    refusal_body = service.responses.refusal_body
+
+    async def refused(_: Request, refusal: Refusal) -> Response:
+        return service.responses.refusal(refusal)
+
+    async def unrouted(request: Request, problem: HTTPException) -> Response:
+        if problem.status_code == _NOT_FOUND:
+            message = "there is nothing at this path"
+            if habits.unknown_path_html:
+                return HTMLResponse(f"<h1>{message}</h1>", _NOT_FOUND)
+            return json_response(refusal_body(_NOT_FOUND, message), _NOT_FOUND)
+        if request.method == "OPTIONS" and habits.options_answered:
+            return Response(status_code=NO_CONTENT, headers=problem.headers)
+        status, message = habits.other_method_status, "this path does not take this method"
+        return json_response(refusal_body(status, message), status, problem.headers)
+
+    def answered(status: int, message: str) -> Callable[[Request, Exception], Response]:
+        return lambda *_: json_response(refusal_body(status, message), status)
+
+    handlers: dict[Any, Any] = {
+        Refusal: refused,
+        HTTPException: unrouted,
+        # The client is gone and reads no answer; this one ends the exchange in good order.
+        ClientDisconnect: lambda *_: Response(status_code=400),
+        # The disk is full, or the files were removed by hand: the fault is neither the client's nor the service's.
+        OSError: answered(503, "the sandbox cannot reach its files"),
+        # A fault of the sandbox itself; its traceback goes to stderr.
+        Exception: answered(500, "the sandbox failed; see its stderr"),
+    }
+    app = Starlette(routes=_routes(service), exception_handlers=handlers, lifespan=lifespan)
+    app.router.redirect_slashes = habits.slashes_redirected
+    app.add_middleware(RawPaths)
+    app.state.service = service
+    return app

@@ -1,0 +1,197 @@
+"""Faults of contacts and of the errors array: good records refused, faulty ones taken, errors told wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from registry_contracts.interface.description import CONTACT_VALUES_NOT_SHOWN
+from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults.effects import (
+    ANY_OF,
+    KIND,
+    LOCALE,
+    MANDATORY,
+    PROPERTY,
+    TERM,
+    VALUE,
+    Errors,
+)
+from registry_contracts.sandbox.faults.fault import Rows, Table, each
+from registry_contracts.sandbox.faults.messages import MISSING, Inject, Request
+from registry_contracts.sandbox.faults.places import CONTACTS, SUBMISSIONS, kebab
+from registry_contracts.sandbox.validation import REALMS
+
+CREATE, UPDATE = CONTACTS
+#: Requests with a schema that some realm has configured.
+_KNOWN: Final = f"schema~^({'|'.join({name for realm in REALMS for name in realm.types})})$"
+
+
+def _invalid(code: str, test: Callable[[str, Any], bool]) -> Inject:
+    """Find an error in each field that passes a test."""
+    return do.judge(
+        lambda record, errors: [
+            *errors,
+            *({"code": code, "property": name} for name, value in record.items() if test(name, value)),
+        ]
+    )
+
+
+def _several(*fields: str) -> Callable[[str, Any], bool]:
+    return lambda name, value: name in fields and isinstance(value, dict | list) and len(value) > 1
+
+
+def _header_identifier(request: Request) -> str | None:
+    header = request.member.get("header")
+    identifier = header.get("identifier") if isinstance(header, dict) else None
+    return identifier if isinstance(identifier, str) else None
+
+
+def _missing(field: str, becomes: Errors) -> Callable[..., Errors]:
+    """Find other errors where a missing field is the only one."""
+    return lambda *found: becomes if found[-1] == [{"code": MANDATORY, "property": field}] else found[-1]
+
+
+# fmt: off
+_CONTACT = Rows("contact-", "contact-", CONTACTS)
+_TAKEN = Rows("contact-", "contact-", CONTACTS, "A contact is taken {}.")
+_CREATED, _UPDATED = Rows("contact-", "contact-", CREATE), Rows("contact-", "contact-", UPDATE)
+_TEXT: Final = {"en": "text"}
+_REFUSAL = Rows("errors-", "errors-", CONTACTS, "The refusal of faulty content {}.")
+_AS_CONTACT: Final = do.send(lambda r: r.with_options(schema="contact"))
+
+
+def _of(operation: str, word: str) -> Table:
+    """Faults of creating contacts, or of updating them."""
+    of = Rows(f"contact-{word}-", "", operation, f"{operation} {{}}.")
+    return (
+        *(row for field, sample in do.SAMPLES.items() for row in _of_field(of, word, field, sample)),
+        of("empty-record", "contact-empty-record", do.judge(lambda c, errors: errors if c else []),
+            "takes an empty object for a contact"),
+        of("unvalidated", "errors-array", do.overlook(do.always(True)), "takes a contact whatever is wrong with it"),
+        *each(lambda kind, begins: of(kind, "contact-body-kind", do.forgive(status=201),
+                f"answers success to a contact whose body is {kind.replace('-', ' ')}", rf"body~^\s*{begins}"),
+            ("array", r"\["), ("string", '"'), ("null", "n"), ("absent-body", r"\Z"),
+        ),
+        *each(lambda name, field, code, told: of(f"{kebab(field)}-{name}", f"contact-mandatory-{kebab(field)}",
+                do.report(_missing(field, [{"code": code, "property": told}])),
+                f"tells a missing {field} with {code} for {told}"),
+            ("reported-as-invalid-value", "firstName", VALUE, "firstName"),
+            ("reported-under-its-title", "lastName", MANDATORY, "Last Name"),
+            ("reported-as-any-of", "organization", ANY_OF, "organization"),
+            ("reported-under-another-field", "country", MANDATORY, "government"),
+            ("reported-in-lower-case", "contactOrganization", MANDATORY, "contactorganization"),
+        ),
+    )
+
+
+def _of_field(of: Rows, word: str, field: str, sample: Any) -> Table:
+    """A field that is refused, and constraints of it that are not looked at."""
+    short, kind, needed = kebab(field), f"contact-kind-{kebab(field)}", field in do.NEEDED
+    rows = (
+        (isinstance(sample, list), f"one-item-of-{short}", "contact-several-items", _invalid(KIND, _several(field)),
+            f"refuses a contact with several items in {field}"),
+        # Nothing reads a contact record, so an organization that is refused may be one that is gone.
+        (field not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization"), f"{short}-refused",
+            (f"contact-{word}-accepted", f"contact-{word}-full")[not needed :],
+            _invalid(VALUE, lambda name, value: name == field and value is not None),
+            f"refuses a contact that holds the field {field}"),
+        (True, f"{short}-of-any-kind", kind, do.take(KIND, field, lambda value: not isinstance(value, type(sample))),
+            f"takes a value of any other kind for {field}"),
+        (not isinstance(sample, str), f"{short}-inside-of-any-kind", kind,
+            do.take(KIND, field, lambda value: isinstance(value, type(sample))), f"does not look inside {field}"),
+        (isinstance(sample, list), f"{short}-first-item-alone-checked", kind,
+            do.take(KIND, field, lambda value: isinstance(value, list) and type(value[0]) is type(sample[0])),
+            f"looks at the first item of {field} alone"),
+        (needed, f"without-{short}", f"contact-mandatory-{short}", do.judge(_missing(field, [])),
+            f"takes a contact without {field}, when no other field is missing"),
+        (sample == _TEXT, f"{short}-of-any-language-key", "contact-language-key-invalid", do.take(LOCALE, field),
+            f"takes any text for a language of {field}"),
+    )
+    return tuple(of(name, clauses, effect, says) for applies, name, clauses, effect, says in rows if applies)
+
+
+ROWS: Final = (
+    *_of(CREATE, "create"),
+    *_of(UPDATE, "update"),
+    # Good records that are refused.
+    _CREATED("create-needs-prefix", "create-accepted", do.demand(MANDATORY, "prefix", lambda c: "prefix" in c),
+        "createContact refuses a contact without the optional field prefix"),
+    _UPDATED("update-needs-phones", "update-accepted", do.demand(MANDATORY, "phones", lambda c: "phones" in c),
+        "updateContact refuses a contact without the optional field phones"),
+    _UPDATED("update-with-city-needs-state", "optional-not-demanded",
+        do.demand(MANDATORY, "state", lambda c: "state" in c or "city" not in c),
+        "An update that holds the optional field city is refused without the optional field state"),
+    _UPDATED("update-of-websites-needs-phones", "any-fields",
+        do.demand(VALUE, "websites", lambda c: "websites" not in c or "phones" in c),
+        "An update that holds the optional field websites without phones is refused for its websites"),
+    _CONTACT("names-in-latin", "names-in-scripts", _invalid(VALUE, lambda name, value:
+        name in ("firstName", "lastName") and isinstance(value, str) and max(value, default="") > "\u024f"),
+        "First and last names are refused in scripts other than Latin"),
+    _CONTACT("one-language", "several-languages",
+        _invalid(KIND, _several(*(field for field, sample in do.SAMPLES.items() if sample == _TEXT))),
+        "A localised field is refused when it carries more than one language"),
+    # Faulty records that are taken.
+    *each(lambda name, clause, field:
+        _TAKEN(name, clause, do.take(MANDATORY, field, bool), f"whose {field} lacks the member that it has to carry"),
+        ("country-without-identifier", "country-without-identifier", "country"),
+        ("reference-without-identifier", "organization-without-identifier", "contactOrganization"),
+        ("gender-without-identifier", "optional-term-without-identifier", "gender"),
+        ("website-without-url", "link-without-url", "websites"),
+    ),
+    _TAKEN("null-firstname", "mandatory-null", do.take(MANDATORY, "firstName", lambda name: name is None),
+        "whose firstName is null"),
+    _TAKEN("any-country", "country-unexpected", do.take(TERM, "country"), "whose country is no known term"),
+    _TAKEN("any-property", "unknown-property",
+        do.overlook(lambda _, error: error["code"] == PROPERTY and error["property"] not in do.SAMPLES),
+        "with fields that the table does not have"),
+    _TAKEN("any-language-in-header", "header-language-invalid", do.take(LOCALE, "header"),
+        "with any texts for the languages of its header"),
+    _TAKEN("schema-not-needed", "schema-missing", _AS_CONTACT, "without a schema", "-schema~."),
+    _TAKEN("schema-of-any-name", "schema-unknown", _AS_CONTACT, "under a schema that no realm has configured",
+        f"schema~. -{_KNOWN}"),
+    _TAKEN("schema-of-other-records", "schema-validates", _AS_CONTACT, "under whatever configured schema", _KNOWN),
+    _CREATED("refused-identifier-taken", "refused-frees-identifier",
+        do.barred(_header_identifier, lambda got: bool(got.errors), do.REFUSED),
+        "The identifier in the header of a contact that was refused for its content stays taken"),
+    # Errors that are told wrongly: in an array of another form, with other codes.
+    *each(lambda name, clause, change, says:
+        _REFUSAL(f"{name}-of-*", clause, do.report(change), f"{says}, by *", at=(*CONTACTS, *SUBMISSIONS)),
+        ("missing", "array", do.always(MISSING), "has no errors array"),
+        ("empty", "array", do.always([]), "has an empty errors array"),
+        ("as-object", "array", lambda errors: {e["property"]: e["code"] for e in errors}, "has an object of them"),
+    ),
+    *each(lambda name, clause, added: _REFUSAL(f"{name}-of-*", clause, do.report(lambda errors: [*errors, added]),
+            f"has one more error, {added!r}, by *", at=(*CONTACTS, *SUBMISSIONS)),
+        ("element-without-code", "element-shape", {"property": "document"}),
+        ("element-without-property", "element-shape", {"code": VALUE}),
+        ("element-text", "element-shape", "Error.InvalidValue: document"),
+        ("code-number", "element-shape", {"code": 3, "property": "document"}),
+        ("code-unknown", "code-known", {"code": "Error.Document", "property": "document"}),
+        ("code-in-lower-case", "code-known", {"code": "error.invalidvalue", "property": "document"}),
+    ),
+    *each(lambda name, clause, code, instead:
+        _REFUSAL(name, clause,
+            do.report(lambda errors: [{**e, "code": instead} if e["code"] == code else e for e in errors]),
+            f"has {instead} where {code} is right"),
+        ("kind-as-value", "code-invalid-type", KIND, VALUE),
+        ("property-as-value", "code-invalid-property", PROPERTY, VALUE),
+        ("locale-as-property", "code-unspecified-locale", LOCALE, PROPERTY),
+        ("term-as-value", "code-unexpected-term", TERM, VALUE),
+        ("kind-as-mandatory", "code-mandatory", KIND, MANDATORY),
+    ),
+    _REFUSAL("property-is-document", "property-names-field", do.report(lambda errors:
+        [e if e["code"] == MANDATORY else {**e, "property": "document"} for e in errors]),
+        "names the property document for all but missing fields"),
+    Rows("errors-", "contact-", CONTACTS)("first-missing-only", "all-missing-named", do.report(lambda errors:
+        [e for at, e in enumerate(errors) if at == 0 or e["code"] != MANDATORY]),
+        "The refusal of faulty content names the first of several missing fields alone"),
+    Rows("errors-", "")("on-success", ("errors-absent-on-success", "contact-create-accepted",
+        "contact-update-accepted", "workflow-create-accepted", "workflow-create-with-identifier-accepted",
+        "workflow-update-accepted"), do.edit(lambda body: {**body, "errors": [{"code": VALUE, "property": "header"}]}),
+        "The answer to an accepted record carries an errors array with one element", at=(*CONTACTS, *SUBMISSIONS)),
+    Rows("errors-", "errors-")("in-two-rounds", "several-faults", do.judge(lambda c, errors:
+        [e for e in errors if e["code"] == MANDATORY and c.get(e["property"]) is None] or errors),
+        "As long as a field is missing, only missing fields are reported", at=CONTACTS),
+)
+# fmt: on

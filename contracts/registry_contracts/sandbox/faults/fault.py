@@ -1,0 +1,325 @@
+"""A fault: what goes wrong, where, under which condition, which clauses it breaks, and how it is injected.
+
+It is injected between the service and its clients: requests and answers are changed on their way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.requests import Request as HttpRequest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from registry_contracts.interface.catalogue import Level, load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import WORKFLOW_REALMS
+from registry_contracts.interface.profiles import Profile
+from registry_contracts.sandbox.faults.conditions import (
+    ALWAYS,
+    NO_NUMBER,
+    ONCE,
+    OVERLAPPING,
+    Range,
+    conditions_of,
+)
+from registry_contracts.sandbox.faults.messages import (
+    Answer,
+    Inject,
+    Memory,
+    Request,
+    Where,
+    answer_json,
+    given,
+)
+from registry_contracts.sandbox.faults.places import kebab
+from registry_contracts.sandbox.habits import ONE_GIGABYTE
+
+#: Bodies above this size pass unchanged.
+_LARGEST_BODY: Final = 16 * 1024 * 1024
+#: So long does a fault wait that shows only when two requests overlap.
+_OVERLAP_SECONDS: Final = 0.05
+#: Where a sandbox with a fault says how often the fault made a difference; outside the interface.
+COUNT_PATH: Final = "/sandbox/fault"
+
+
+class Sized(NamedTuple):
+    """An effect that begins at a size, with the usual one and those that are drawn."""
+
+    make: Callable[[int], Inject]
+    usual: int
+    sizes: Range
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the population.
+
+    Attributes:
+        name: With `:N` behind it where another size than the usual is meant, and `@CONDITION` where it does not
+            always act.
+        breaks: The clauses that it breaks; one that is written alone is broken alone.
+        at: Operations at which it acts.
+        effect: Answers in place of the service, from a size on.
+        says: One sentence on what the altered service does; {} stands for the size.
+        where: Which requests are meant and counted; None for all of the operations.
+        ways: With which conditions it is drawn.
+        when: The conditions under which it acts.
+        size: From which it acts; 0 where it has none.
+        sizes: Those with which it is drawn.
+    """
+
+    name: str
+    breaks: tuple[str, ...]
+    at: tuple[str, ...]
+    effect: Callable[[int], Inject] = field(repr=False, compare=False)
+    says: str
+    where: Where | None = field(repr=False, compare=False)
+    ways: frozenset[str]
+    when: str = ALWAYS
+    size: int = 0
+    sizes: Range | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What the altered service does, and when."""
+        says = self.says.format(self.size) if self.sizes else self.says
+        if self.when == ALWAYS:
+            return says
+        when = " and ".join(condition.says.format(number) for condition, number in conditions_of(self.when))
+        return f"{says[:-1]} ({when})."
+
+    @property
+    def level(self) -> Level:
+        """Must, when it breaks a must clause; else should."""
+        levels = {load_catalogue().clause(clause).level for clause in self.breaks}
+        return Level.MUST if Level.MUST in levels else Level.SHOULD
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that has to find it: what shows at a large number alone is the nightly run's."""
+        numbers = [(number, condition.numbers) for condition, number in conditions_of(self.when)]
+        numbers.append((self.size, self.sizes or NO_NUMBER))
+        return Profile.NIGHTLY if any(number > drawn.gate for number, drawn in numbers) else Profile.GATE
+
+    @property
+    def alone(self) -> bool:
+        """Whether it breaks one clause and no other."""
+        return len(self.breaks) == 1
+
+    @property
+    def realms(self) -> tuple[str, ...]:
+        """The realms in which it can show: those of its clauses where its operations are found."""
+        catalogue, described = load_catalogue(), load_description()
+        if named := [realm for realm in WORKFLOW_REALMS if f"in-{realm}" in self.when.split("+")]:
+            return tuple(named)
+        of_clauses = {realm for clause in self.breaks for realm in catalogue.clause(clause).realms}
+        homes = [set(described.operations[operation].realms) for operation in self.at]
+        for found in (set.intersection(*homes), set.union(*homes)):
+            if common := tuple(realm for realm in WORKFLOW_REALMS if realm in of_clauses & found):
+                return common
+        return WORKFLOW_REALMS[:1]
+
+    def under(self, when: str) -> Fault:
+        """The same fault under a condition, or several.
+
+        Raises:
+            UsageError: there is no such condition.
+        """
+        conditions_of(when)
+        return replace(self, name=f"{self.name}@{when}", when=when)
+
+    def of_size(self, size: int) -> Fault:
+        """The same fault from another size on."""
+        return replace(self, name=f"{self.name}:{size}", size=size)
+
+
+#: Rows: of each the fault, or one for each of its operations.
+Table = tuple[tuple[Fault, ...], ...]
+#: The clauses that a row breaks, or those that it breaks at each operation.
+Clauses = str | tuple[str, ...] | Mapping[str, str | tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Makes faults that are alike.
+
+    Attributes:
+        name: What their names begin with.
+        clause: What the clauses begin with that they break.
+        at: Their operations; those of the first clause where none are named.
+        says: Their sentence, where {} stands for what a row says of its own.
+        ways: With which conditions they are drawn.
+    """
+
+    name: str
+    clause: str
+    at: str | tuple[str, ...] = ()
+    says: str = "{}."
+    ways: frozenset[str] = ONCE
+
+    def __call__(
+        self,
+        name: str,
+        clauses: Clauses,
+        effect: Inject | Sized,
+        says: str,
+        where: Where | str | None = None,
+        *,
+        at: str | tuple[str, ...] = (),
+        ways: frozenset[str] | None = None,
+        when: str = ALWAYS,
+    ) -> tuple[Fault, ...]:
+        """Make one, or one for each operation, which then stands for the `*` in its name and sentence."""
+
+        def broken(operation: str) -> tuple[str, ...]:
+            own = clauses[operation] if isinstance(clauses, Mapping) else clauses
+            return tuple(self.clause + clause for clause in _several(own))
+
+        make, usual, sizes = effect if isinstance(effect, Sized) else (lambda _: effect, 0, None)
+        places = _several(at or self.at) or (
+            tuple(clauses)
+            if isinstance(clauses, Mapping)
+            else load_catalogue().clause(broken("")[0]).operations
+        )
+        return tuple(
+            Fault(
+                (self.name + name).replace("*", kebab(first)) + (f"@{when}" if when != ALWAYS else ""),
+                broken(first),
+                (first, *others),
+                make,
+                self.says.format(says).replace("*", first),
+                given(where) if isinstance(where, str) else where,
+                self.ways if ways is None else ways,
+                when,
+                usual,
+                sizes,
+            )
+            for first, *others in (zip(places) if "*" in name else [places])
+        )
+
+
+def each(make: Callable[..., tuple[Fault, ...]], *rows: Any) -> Table:
+    """What is made of each row of a table, or of single values."""
+    return tuple(make(*_several(row)) for row in rows)
+
+
+def _several(values: Any) -> tuple[Any, ...]:
+    return values if isinstance(values, tuple) else (values,)
+
+
+class Injector:
+    """ASGI middleware that injects one fault into a service that takes files up to a size."""
+
+    def __init__(self, app: ASGIApp, fault: Fault, size_limit: int = ONE_GIGABYTE) -> None:
+        self._app = app
+        self._fault, self._inject = fault, fault.effect(fault.size)
+        self._conditions = conditions_of(fault.when)
+        self._memory = Memory(size_limit)
+        self._under_way: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] == "http" and scope["path"] == COUNT_PATH:
+            await answer_with(send, answer_json(200, {"altered": self._memory.altered}), scope["method"])
+            return
+        request = await self._read(scope, receive) if scope["type"] == "http" else None
+        if request is None:
+            await self._app(scope, receive, send)
+        else:
+            self._memory.arrived[request.operation.id] = request
+            answer = await self._altered(request) if await self._due(request) else None
+            answer = await request.ask() if answer is None else answer
+            self._memory.note(request, answer)
+            await answer_with(send, answer, scope["method"])
+
+    async def _read(self, scope: Scope, receive: Receive) -> Request | None:
+        """The request of an operation, whose body is not too large."""
+        came = HttpRequest(scope, receive)
+        path, length = scope.get("raw_path", b"").decode("latin-1"), came.headers.get("content-length", "0")
+        match = load_description().match(scope["method"], path)
+        if match is None or (length.isdecimal() and int(length) > _LARGEST_BODY):
+            return None
+        query = tuple(parse_qsl(came.url.query, keep_blank_values=True))
+        headers, body = tuple(came.headers.raw), await came.body()
+
+        async def below(changed: Request) -> Answer:
+            return await self._ask(changed, scope, request)
+
+        request = Request(*match, query, self._memory, below, path, headers=headers, body=body)
+        return request
+
+    async def _altered(self, request: Request) -> Answer | None:
+        """Let the fault answer, and count whether that made a difference."""
+        faithful: list[Answer] = []
+        differs = False
+
+        async def watched(changed: Request) -> Answer:
+            nonlocal differs
+            answer = await request.ask(changed)
+            if changed == request:
+                faithful.append(answer)
+            else:  # a look is no difference, unless it is the answer
+                differs = differs or not (changed.look or changed.operation.method in ("GET", "HEAD"))
+            return answer
+
+        self._memory.altered += 1  # also when no answer ever comes
+        answer = await self._inject(replace(request, service=watched))
+        self._memory.altered -= answer is None or (not differs and answer in faithful)
+        return answer
+
+    async def _due(self, request: Request) -> bool:
+        """Whether the fault acts on a request, which counts when it is meant."""
+        fault, memory, operation = self._fault, self._memory, request.operation.id
+        if operation not in fault.at or not (fault.where is None or fault.where(request)):
+            return False
+        if OVERLAPPING in fault.when:
+            self._under_way[operation] += 1
+            seen = self._under_way[operation]
+            await asyncio.sleep(_OVERLAP_SECONDS)
+            memory.overlapped = max(seen, self._under_way[operation]) > 1
+            self._under_way[operation] -= 1
+        memory.met += 1
+        memory.met_by_uid[request.uid] += 1
+        due = all(condition.acts(request, number) for condition, number in self._conditions)
+        memory.role_before = request.role
+        return due
+
+    async def _ask(self, request: Request, scope: Scope, original: Request) -> Answer:
+        """Let the service answer; a request that was not changed goes as it came, byte for byte."""
+        inner = dict(scope)
+        lengths = (b"content-length", b"transfer-encoding")
+        inner["headers"] = [pair for pair in request.headers if pair[0] not in lengths]
+        inner["headers"].append((b"content-length", str(len(request.body)).encode()))
+        if request.operation is not original.operation or request.params != original.params:
+            path = request.operation.url("", **request.params)
+            inner["method"], inner["raw_path"], inner["path"] = request.operation.method, path.encode(), path
+        if request.query != original.query:
+            inner["query_string"] = urlencode(request.query, quote_via=quote).encode()
+        return await ask(self._app, inner, request.body)
+
+
+async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
+    """Send one request to an application and collect its answer."""
+    received, sent = asyncio.Queue[Message](), list[Message]()
+    received.put_nowait({"type": "http.request", "body": body, "more_body": False})
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await app(scope, received.get, send)
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    return Answer(sent[0]["status"], headers=tuple(sent[0]["headers"]), body=content)
+
+
+async def answer_with(send: Send, answer: Answer, method: str) -> None:
+    """Send an answer to a request of a method."""
+    headers = [pair for pair in answer.headers if pair[0].lower() != b"content-length"]
+    if method != "HEAD" and answer.status not in (204, 304):
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else answer.body})

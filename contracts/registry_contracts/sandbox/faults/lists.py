@@ -1,0 +1,279 @@
+"""Faults of lists: items that are lost, doubled or stale, and options that are ignored or read wrongly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults.conditions import OF_LISTS, OFTEN, ONE, Range
+from registry_contracts.sandbox.faults.fault import Rows, Sized, Table, each
+from registry_contracts.sandbox.faults.messages import Answer, Inject, Request
+
+Options = dict[str, str]
+Names = tuple[str, ...]
+Items = list[Any]
+
+
+def _number(given: Options, option: str) -> int | None:
+    """The value of an option that is a number; None where it is absent or none."""
+    value = given.get(option, "")
+    return int(value) if value.isdigit() and len(value) < 10 else None
+
+
+@do.effect
+async def _reads(
+    request: Request, change: Callable[[Options], Mapping[str, str | None]], *, filled: bool = False
+) -> Answer | None:
+    """Give what other options ask for, where the service takes those that are given, and if `filled`, gives items."""
+    got = await request.ask()
+    read = request.with_options(**change(request.options))
+    return await request.ask(read) if got.success and (got.items or not filled) else got
+
+
+def _lost(name: str) -> Inject:
+    """Take no notice of an option."""
+    return _reads(lambda _: {name: None})
+
+
+def _count(name: str, change: Callable[[int, Options], int], *, filled: bool = False) -> Inject:
+    """Read an option that is a number as another one, where it is one."""
+
+    def read(given: Options) -> Options:
+        number = _number(given, name)
+        return {} if number is None else {name: str(max(0, change(number, given)))}
+
+    return _reads(read, filled=filled)
+
+
+def _text(name: str, pattern: str, becomes: str) -> Inject:
+    """Read what a pattern finds in an expression as something else."""
+    return _reads(lambda given: {name: re.sub(pattern, becomes, given[name])} if name in given else {})
+
+
+@do.effect
+async def _whole(request: Request, change: Callable[[Items, Request], Items]) -> Answer | None:
+    """Give a window of the whole list, changed."""
+    given, got = request.options, await request.ask()
+    everything = await request.ask(request.with_options(top=None, skip=None)) if got.success else got
+    items = change(everything.items, request)[_number(given, "skip") or 0 :]
+    return got.with_items(items[: _number(given, "top")])
+
+
+@do.effect
+async def _composed(request: Request, one: tuple[str, ...], other: tuple[str, ...]) -> Answer | None:
+    """Give the items of a list that is asked for without some options, of those in a list without others."""
+    parts = [request.with_options(**dict.fromkeys(names)) for names in (one, other)]
+    first, second = [(await request.ask(part)).items for part in parts]
+    return (await request.ask()).with_items([item for item in first if item in second])
+
+
+def _page(change: Callable[[Items, Request], Items]) -> Inject:
+    """Change the items that are given."""
+    return do.answer(lambda request, got: got.with_items(change(got.items, request)))
+
+
+def _refused_if(test: Callable[[Items, Options], bool]) -> Inject:
+    """Refuse lists whose items and options pass a test."""
+    return do.answer(lambda r, got: do.REFUSED if got.success and test(got.items, r.options) else got)
+
+
+def _forgiven(name: str) -> Inject:
+    """Take a list that is refused as if an option had not been given."""
+    return do.mend(lambda request: [request.with_options(**{name: None})])
+
+
+async def _last_item_beyond(request: Request, got: Answer) -> Answer:
+    everything = (await request.ask(request.with_options(skip=None))).items
+    return got.with_items(got.items or everything[-1:])
+
+
+async def _of_other_documents(request: Request, got: Answer) -> Answer:
+    others = {upload.uid: None for upload in request.memory.uploads.values() if upload.uid != request.uid}
+    lists = [await request.ask(request.with_uid(uid)) for uid in [*others][-1:]]
+    return got.with_items([*got.items, *(item for other in lists for item in other.items[-1:])])
+
+
+def _lacks_newest(items: Items, request: Request) -> Items:
+    here = (request.realm, request.role)
+    own = [uid for (realm, uid), saved in request.memory.saved.items() if (realm, saved.role) == here]
+    return [item for item in items if item.get("identifier") not in own[-1:]]
+
+
+def _saved_again(item: Any) -> bool:
+    return bool(item["createdOn"] != item["updatedOn"])
+
+
+def _like(items: Items, *identifiers: str) -> Items:
+    """Items of other identifiers."""
+    listed = {item.get("identifier") for item in items}
+    return [{**items[0], "identifier": name} for name in identifiers if items and name not in listed]
+
+
+def _published(items: Items, request: Request) -> Items:
+    """Published records of the author that have no draft, as items."""
+    return _like(items, f"sandbox-existing-{request.realm}", f"sandbox-published-{request.realm}")
+
+
+def _later_page(request: Request) -> bool:
+    """The second page or one after it, of several items: any other window is none of a series."""
+    given = request.options
+    top, skip = _number(given, "top") or 0, _number(given, "skip") or 0
+    return top > 1 and skip > 0 and skip % top == 0 and "orderby" not in given
+
+
+_POSITIVE: Final = r"^0*[1-9]\d*$"
+_BARE, _ALONE = "-filter -orderby -top -skip", "-top -collection -filter -orderby"
+_BARE_TOP: Final = f"top~{_POSITIVE} -skip -collection -filter -orderby"
+_FALLING: Final = r"orderby~\sdesc\s*$"
+_MY, _MY_DRAFTS = "collection~^my$", "collection~^mydrafts$"
+_DRAFTS = Rows("list-", "list-", "listDrafts", "In the list of drafts {}.")
+_FILES = Rows("attachment-list-", "attachment-list-", "listAttachments", "In the list of attachments {}.")
+
+
+# fmt: off
+
+def _of_both(of: Rows, falling: str, malformed: str, lacking: Names, doubled: Names) -> Table:
+    """The rows of either list; clauses on a falling order and on faulty options are fewer where files are listed.
+
+    A list that lacks an item breaks some clauses at once, and one that gives an item twice others.
+    """
+    return (
+        *each(lambda name, clause, option, says, where: of(name, clause, _lost(option), says, where),
+            ("filter-ignored", "filter-heeded", "filter", "a filter has no effect", "filter -top"),
+            ("filter-lost-with-order", "filter-meaning", "filter", "a filter has no effect beside an order",
+                "filter orderby"),
+            ("order-ignored", "orderby-heeded", "orderby", "an order has no effect", "orderby -top"),
+            ("order-lost-with-top", "orderby-meaning", "orderby", "an order has no effect beside a bound",
+                "orderby top"),
+            ("top-ignored", "top", "top", "top is ignored where no other option stands", _BARE_TOP),
+            ("top-zero-is-all", "top-zero", "top", "a top of zero gives all items", "top~^0$"),
+        ),
+        of("filter-loses-match", "filter", _page(lambda items, _: items[1:]), "a filter loses a match", "filter -top"),
+        of("filter-refuses-apostrophe", "filter", do.refuse_before(), "a filter is refused when it holds an apostrophe",
+            "filter~''"),
+        of("asc-falls", "orderby-meaning", _text("orderby", r" asc\s*$", " desc"), "the word asc gives a falling order",
+            "orderby"),
+        of("order-after-page", "orderby-with-page", _composed(("top", "skip"), ("orderby",)),
+            "an order applies to a page after it was chosen", "orderby top"),
+        *each(lambda name, pattern, becomes, says:
+            of(name, "filter-meaning", _text("filter", pattern, becomes), says, "filter"),
+            ("ge-leaves-out-equals", r"\bge\b", "gt", "ge is read as gt"),
+            ("not-ignored", r"\bnot \(", "(", "not has no effect"),
+            ("or-of-the-first-two", r"^([^()]+? or [^()]+?) or .*$", r"\1", "the last of three conditions is lost"),
+            ("or-binds-like-and", r"\(([^()]+ or [^()]+) and ([^()]+)\)", r"((\1) and \2)", "or binds like and"),
+            ("startswith-within", r"\bstartswith\(", "contains(", "startswith finds a text in the middle too"),
+        ),
+        of("top-one-more", "top", _count("top", lambda n, _: n + 1), "top alone gives one item more", _BARE_TOP),
+        of("top-at-least", "top", Sized(lambda n: _count("top", lambda top, _: max(top, n)), 5, Range(2, 5, 60)),
+            "a top alone gives up to {} items", _BARE_TOP),
+        of("skip-ignored", "skip", _count("skip", do.always(0), filled=True), "skip without top leaves nothing out",
+            f"skip~{_POSITIVE} {_ALONE}"),
+        of("skip-beyond-last-item", "skip-beyond", do.answer(_last_item_beyond),
+            "a skip beyond the end gives the last item", rf"skip~{_POSITIVE} -top"),
+        of("skip-beyond-refused", "skip-beyond-empty", _refused_if(lambda items, _: not items),
+            "a skip beyond the end is refused", rf"skip~{_POSITIVE} -top~^0+$"),
+        of("edge-lost", "pages-cover", _count("skip", lambda n, _: n + 1), "the item that follows a page is on no page",
+            _later_page, ways=OF_LISTS),
+        of("order-turns", "pages-cover", _whole(lambda items, _: items[::-1]),
+            "from the second page on items are taken in falling order", _later_page, ways=OF_LISTS),
+        of("rising-falls", "orderby", _text("orderby", r"^(.*?)(asc)?\s*$", r"\1 desc"), "a rising order falls",
+            f"orderby -{_FALLING} -top"),
+        of("falling-rises", falling, _text("orderby", r" desc\s*$", ""), "a falling order rises", f"{_FALLING} -top"),
+        *each(lambda name, clause, option, what, where: of(name, malformed.format(clause), _forgiven(option),
+                f"{what} is ignored", where),
+            ("malformed-filter-ignored", "filter", "filter", "a filter that is no expression", "filter"),
+            ("malformed-order-ignored", "orderby", "orderby", "an order that is no expression", "orderby"),
+            ("top-no-number-ignored", "number", "top", "a top that is no number", r"top -top~^-?[0-9]+$"),
+        ),
+        *each(lambda name, change, says:
+            replace(of, clause="")(name, doubled if "doubled" in name else lacking, _page(change), says,
+                ways=OFTEN if "doubled" in name else OFTEN - {ONE}),  # one list that lacks an item may be late
+            ("first-lost", lambda items, _: items[1:], "the first item is missing"),
+            ("last-lost", lambda items, _: items[:-1], "the last item is missing"),
+            ("last-doubled", lambda items, _: items + items[-1:], "the last item stands twice"),
+            ("emptied", do.always([]), "no item stands"),
+        ),
+        *each(lambda plain, pattern:
+            of(f"filter-with-{plain}-ignored", ("filter-meaning", "filter-heeded", "filter"), _lost("filter"),
+                f"a filter with {plain} has no effect", f"filter~{pattern}"),
+            *((word, rf"\s{word}\s") for word in ("eq", "ne", "gt", "lt", "ge", "le", "and", "or")),
+            ("not", r"not\s"), ("contains", r"contains\("), ("startswith", r"startswith\("),
+        ),
+    )
+
+
+ROWS: Final = (
+    *_of_both(_DRAFTS, "orderby-falling", "{}-malformed",
+        ("list-mydrafts-has-mine", "list-pages-cover", "list-skip", "list-top-and-skip", "list-plain-has-mine",
+            "list-filter-meaning", "list-orderby-meaning"),
+        ("list-pages-cover", "list-saved-twice", "list-top", "list-skip", "list-top-and-skip")),
+    *_of_both(_FILES, "orderby", "malformed", ("attachment-list-pages-cover", "attachment-list-skip",
+        "attachment-create-listed", "attachment-several", "attachment-list-filter-meaning",
+        "attachment-list-orderby-meaning"),
+        ("attachment-list-pages-cover", "attachment-list-top", "attachment-list-skip")),
+    *each(lambda name, clause, option, says, where: _DRAFTS(name, clause, _lost(option), says, where),
+        ("long-filter-ignored", "filter-meaning", "filter", "a filter above 200 characters has no effect",
+            "filter~.{201}"),
+        ("filter-ignored-without-collection", "filter-meaning", "filter", "a filter counts in a collection alone",
+            "filter -top -collection"),
+        ("collection-top-ignored", "collection-with-top", "top", "a bound has no effect in a collection",
+            "collection top"),
+        ("collection-skip-ignored", "collection-with-skip", "skip", "skip has no effect in a collection",
+            "collection skip"),
+        ("collection-lost-with-filter", "collection-with-filter", "collection",
+            "a collection has no effect beside a filter", "collection filter"),
+    ),
+    _DRAFTS("skip-no-number-ignored", "number-malformed", _forgiven("skip"),
+        "a skip that is no number is ignored", r"skip -skip~^-?[0-9]+$"),
+    _DRAFTS("second-key-ignored", "orderby-meaning", _text("orderby", ",.*$", ""), "the first key of an order counts",
+        "orderby"),
+    _DRAFTS("doubled-quote-kept", "filter-meaning", _text("filter", "'" * 2, "'" * 4), "a doubled quote stands for two",
+        "filter"),
+    _DRAFTS("tolower-changes-nothing", "filter-meaning", _text("filter", r"tolower\(([^()]*)\)", r"\1"),
+        "tolower changes nothing", "filter"),
+    _DRAFTS("long-loses-one", "pages-cover",
+        Sized(lambda n: _whole(lambda items, _: items[: n - 1] + items[n:]), 16, Range(2, 16, 60)),
+        "pages lack item {}", "top"),
+    _DRAFTS("filter-after-page", "filter-with-top", _composed(("filter",), ("top", "skip")),
+        "a bound is applied before a filter", "filter top -orderby -skip"),
+    _DRAFTS("skip-counts-pages", "top-and-skip", _count("skip", lambda n, given: n * (_number(given, "top") or 1)),
+        "skip counts pages beside a bound", f"top~{_POSITIVE} skip~{_POSITIVE}"),
+    _DRAFTS("top-ample-refused", "top-ample", _refused_if(lambda items, given: len(items) < int(given["top"])),
+        "a bound above the number of drafts is refused", r"top~^\d+$ -collection -filter -skip"),
+    _DRAFTS("skip-zero-is-one", "skip-zero", _count("skip", do.always(1)), "a skip of zero leaves out one item",
+        "skip~^0$ -top"),
+    _DRAFTS("any-collection", "collection-unknown", _forgiven("collection"), "any other collection is ignored",
+        f"collection -{_MY} -{_MY_DRAFTS}"),
+    _DRAFTS("needs-collection", "answers", do.refuse_before(), "a list without a collection is refused", "-collection"),
+    _DRAFTS("my-refused", "my-answers", do.refuse_before(), "the collection my is refused as unknown", _MY),
+    *each(lambda name, lists, what: _DRAFTS(f"{name}-lacks-newest", f"{name}-has-mine", _whole(_lacks_newest),
+            f"{what} lacks the newest draft of the caller", f"{lists} -filter", ways=OFTEN),
+        ("my", _MY, "the collection my"),
+        ("plain", "-collection", "a list without a collection"),
+        ("mydrafts", _MY_DRAFTS, "the collection mydrafts"),
+    ),
+    _DRAFTS("mydrafts-lacks-updated", "mydrafts-has-mine",
+        _page(lambda items, _: [i for i in items if not _saved_again(i)]),
+        "the collection mydrafts lacks drafts that were saved again", _MY_DRAFTS),
+    _DRAFTS("mydrafts-with-published", "mydrafts-without-published",
+        _whole(lambda items, r: [*items, *_published(items, r)]),
+        "the collection mydrafts goes on with published records", f"{_MY_DRAFTS} -orderby -filter"),
+    _DRAFTS("with-published", "drafts-only", _whole(lambda items, r: [*_published(items, r), *items]),
+        "the list begins with published records", "-filter -orderby -skip"),
+    *each(lambda name: _DRAFTS(f"{name}-of-everybody", f"{name}-without-others", _lost("collection"),
+            f"the collection {name} holds the drafts of all accounts", f"collection~^{name}$"),
+        "my", "mydrafts"),
+    _DRAFTS("updated-twice", "saved-twice", _page(lambda items, _: items + [i for i in items if _saved_again(i)]),
+        "a draft that was saved again is listed twice", _BARE),
+    _DRAFTS("collection-holds-deleted", "deleted-gone",
+        _page(lambda items, r: [*_like(items, *r.memory.deleted), *items]), "a collection still holds deleted drafts",
+        f"collection {_BARE}"),
+    _FILES("empty-refused", "empty", _refused_if(lambda items, _: not items), "a list without items is refused",
+        f"-collection {_BARE}"),
+    _FILES("of-all-documents", "own-only", do.answer(_of_other_documents),
+        "one attachment of another document stands, too"),
+)
+# fmt: on

@@ -1,0 +1,325 @@
+"""Requests and answers as faults see and change them, between the service and its clients."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import Operation
+from registry_contracts.sandbox.authentication import Account
+from registry_contracts.sandbox.faults.places import ACCOUNTS, NAMED_SUBMISSIONS, SIGN_IN
+
+#: Stands for a value that is taken out of its object or array.
+MISSING: Final = object()
+#: The realm and the identifier, by which records are told apart.
+Key = tuple[str, str]
+_JSON: Final = (b"content-type", b"application/json")
+
+
+def read_json(content: bytes) -> Any:
+    """A body read as JSON; None when it is none."""
+    try:
+        return json.loads(content) if content else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def rewritten(
+    change: Callable[[Any, tuple[str | int, ...]], Any], value: Any, path: tuple[str | int, ...] = ()
+) -> Any:
+    """Apply a change to every value in a JSON value and what leads to it, leaves first; it may give `MISSING`."""
+    if isinstance(value, dict):
+        members = {name: rewritten(change, member, (*path, name)) for name, member in value.items()}
+        value = {name: member for name, member in members.items() if member is not MISSING}
+    elif isinstance(value, list):
+        items = [rewritten(change, item, (*path, at)) for at, item in enumerate(value)]
+        value = [item for item in items if item is not MISSING]
+    return change(value, path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """What a request and an answer have in common; headers are raw pairs."""
+
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    body: bytes = b""
+
+    @property
+    def json(self) -> Any:
+        """The body read as JSON; None when it is none."""
+        return read_json(self.body)
+
+    @property
+    def member(self) -> dict[str, Any]:
+        """The members of a body that is an object; none of any other."""
+        return self.json if isinstance(self.json, dict) else {}
+
+    def header(self, name: str) -> str:
+        """The first value of a header, empty for none."""
+        return next((v.decode("latin-1") for k, v in self.headers if k.lower() == name.encode()), "")
+
+    def with_json(self, value: Any) -> Self:
+        """The same with another JSON body; as it came, byte for byte, where it holds the same."""
+        text = json.dumps(value)
+        return self if text == json.dumps(self.json) else replace(self, body=text.encode())
+
+    def with_header(self, name: str, value: str) -> Self:
+        """The same with another value of a header."""
+        rest = (pair for pair in self.headers if pair[0].lower() != name.encode())
+        return replace(self, headers=(*rest, (name.encode(), value.encode("latin-1"))))
+
+
+@dataclass(frozen=True)
+class Answer(Message):
+    """What the service answers."""
+
+    status: int
+
+    @property
+    def success(self) -> bool:
+        """Whether the status is a 2xx."""
+        return 200 <= self.status < 300
+
+    @property
+    def refusal(self) -> bool:
+        """Whether the status is a 4xx."""
+        return 400 <= self.status < 500
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """The errors array; empty without one."""
+        return self.member.get("errors") or []
+
+    def with_member(self, name: str, value: Any) -> Answer:
+        """An answer that is an object with another value of a member; `MISSING` takes it out."""
+        members = {**self.member, name: value}.items()
+        return self.with_json({k: v for k, v in members if v is not MISSING}) if self.member else self
+
+    @property
+    def items(self) -> list[Any]:
+        """The items of a list: the body itself, or its array."""
+        members = self.json.values() if isinstance(self.json, dict) else [self.json]
+        return next((value for value in members if isinstance(value, list)), [])
+
+    def with_items(self, items: list[Any]) -> Answer:
+        """A success with other items, in the same envelope."""
+        envelope = {k: items if isinstance(v, list) else v for k, v in self.member.items()}
+        return self.with_json(envelope or items) if self.success and self.json is not None else self
+
+
+def answer_json(status: int, value: Any) -> Answer:
+    """Make an answer with a JSON body."""
+    return Answer(status, headers=(_JSON,), body=json.dumps(value).encode())
+
+
+class Memory:
+    """What is remembered of the requests before, of a service that takes files up to a size in bytes."""
+
+    def __init__(self, size_limit: int) -> None:
+        self.size_limit = size_limit
+        #: Drafts that were saved and not deleted, with the save that did it.
+        self.saved: dict[Key, Request] = {}
+        #: Those that were deleted since, by identifier.
+        self.deleted: dict[str, Request] = {}
+        #: Identifiers under which records were created.
+        self.submitted: set[Key] = set()
+        #: The request that made each attachment, by its number.
+        self.uploads: dict[str, Request] = {}
+        #: Role of the account for which each token of the service was issued, and tokens of the fault's own, by role.
+        self.issued: dict[str, str] = {}
+        self.tokens: dict[str, str] = {}
+        #: The latest request of each operation, answered or not.
+        self.arrived: dict[str, Request] = {}
+        #: The last successful answer of each operation.
+        self.answers: dict[str, Answer] = {}
+        #: Whatever else an effect remembers.
+        self.kept: dict[Any, Any] = {}
+        #: How often the fault's place was met, in all and by identifier, and the role of the request before there.
+        self.met = 0
+        self.met_by_uid: Counter[str] = Counter()
+        self.role_before = ""
+        #: Whether another request was at the place at the same moment, and the last one anywhere was refused.
+        self.overlapped = self.refused = False
+        #: How often the fault made a difference, to the answer or to what the service was asked.
+        self.altered = 0
+
+    def note(self, request: Request, answer: Answer) -> None:
+        """Remember one request that the service answered."""
+        name, received, self.refused = request.operation.id, answer.json, answer.refusal
+        if not answer.success:
+            return
+        self.answers[name] = answer
+        if name == "saveDraft":
+            self.saved[request.key] = request
+        elif name == "deleteDraft":
+            self.deleted[request.uid] = self.saved.pop(request.key, request)
+        elif name == NAMED_SUBMISSIONS[0] and not answer.errors:
+            self.submitted.add(request.key)
+        elif name == SIGN_IN and isinstance(received, dict):
+            roles = (a.name for a in ACCOUNTS.values() if a.email == request.member.get("email"))
+            self.issued[str(received.get("authenticationToken"))] = next(roles, "")
+        elif name in ("createAttachment", "persistTemporaryFile") and isinstance(received, dict):
+            self.uploads[str(received.get("id"))] = request
+
+
+@dataclass(frozen=True)
+class Request(Message):
+    """One request of an operation of the interface.
+
+    Attributes:
+        params: Decoded values of the path's placeholders.
+        query: Decoded pairs.
+        memory: What the fault remembers.
+        service: Answers requests.
+        path: As it came, percent-encoded.
+        look: A fault asks only to learn something: the service takes nothing of it.
+    """
+
+    operation: Operation
+    params: dict[str, str]
+    query: tuple[tuple[str, str], ...]
+    memory: Memory = field(repr=False, compare=False)
+    service: Callable[[Request], Awaitable[Answer]] = field(repr=False, compare=False)
+    path: str = ""
+    look: bool = False
+
+    async def ask(self, other: Request | None = None) -> Answer:
+        """Let the service answer this request, or another one in its place."""
+        return await self.service(other or self)
+
+    @property
+    def bearer(self) -> str | None:
+        """The bearer token; None without one."""
+        scheme, _, token = self.header("authorization").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else None
+
+    @property
+    def role(self) -> str:
+        """Role of the account that the token belongs to; empty without a token of the service."""
+        return self.memory.issued.get(self.bearer or "", "")
+
+    @property
+    def uid(self) -> str:
+        """The identifier in the path; empty where there is none."""
+        return self.params.get("uid") or self.params.get("identifier") or ""
+
+    @property
+    def realm(self) -> str:
+        """The realm that the request names, in its header or its query."""
+        return self.header("realm") or dict(self.query).get("Realm", "")
+
+    @property
+    def key(self) -> Key:
+        """By which its record is told from others."""
+        return self.realm, self.uid
+
+    @property
+    def known(self) -> str:
+        """What is known of its record, in words: a draft is `saved`, one was `deleted`, it was `submitted`."""
+        lists = {"saved": self.memory.saved, "submitted": self.memory.submitted}
+        words = [word for word, keys in lists.items() if self.key in keys]
+        return " ".join([*words, *["deleted"] * (self.uid in self.memory.deleted)])
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options in the query, without the dollar that they have in one of the two lists."""
+        return {name.removeprefix("$"): value for name, value in self.query}
+
+    @property
+    def signed_in(self) -> bool:
+        """Whether it has the token that its operation needs."""
+        return bool(self.role) or not self.operation.protected
+
+    @property
+    def upload(self) -> Request | None:
+        """The request that made the attachment that it names."""
+        return self.memory.uploads.get(self.params.get("attachmentId", ""))
+
+    @property
+    def content(self) -> bytes:
+        """The body that it sends, or that of the draft that it names."""
+        saved = self.memory.saved.get(self.key)
+        return self.body or (saved.body if saved else b"")
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The document that it sends, or that of the draft that it names."""
+        saved = self.memory.saved.get(self.key)
+        sent = self.member.get("document", self.member) or (saved.member if saved else {})
+        return sent if isinstance(sent, dict) else {}
+
+    def text(self, name: str) -> str | None:
+        """A header, an option, a part of the path, `uid`, `role`, `path`, `known`, `body`, `json`; None for none."""
+        if name in ("uid", "role", "path", "known"):
+            return str(getattr(self, name))
+        if name == "json":
+            return json.dumps(self.json, ensure_ascii=False)
+        if name == "body":
+            return self.body.decode("utf-8", "replace")
+        headers = {key.decode(): value.decode("latin-1") for key, value in self.headers}
+        return {**headers, **self.options, **self.params}.get(name)
+
+    def with_uid(self, uid: str) -> Request:
+        """The request for another identifier."""
+        return self.with_params(**{"uid" if "uid" in self.params else "identifier": uid})
+
+    def with_params(self, **values: str) -> Request:
+        """The request with other values in its path."""
+        return replace(self, params={**self.params, **values})
+
+    def with_options(self, **values: str | None) -> Request:
+        """The request with other options in its query; None takes one out."""
+        names = {name.removeprefix("$"): name for name, _ in self.query}
+        query = {**dict(self.query), **{names.get(name, name): value for name, value in values.items()}}
+        return replace(self, query=tuple((name, value) for name, value in query.items() if value is not None))
+
+    def at(self, operation: str) -> Request:
+        """The request at the path and method of another operation."""
+        return replace(self, operation=load_description().operations[operation])
+
+    def for_operation(self, operation: str, **query: str) -> Request:
+        """Another operation on the same identifier, in the same realm and with the same token."""
+        headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"accept")]
+        params, options = {"uid": self.uid}, tuple(query.items())
+        other = replace(self.at(operation), params=params, query=options, headers=(*headers, _JSON), body=b"")
+        # One that is none is not sent either: no header holds every text of a query.
+        named = self.realm and self.realm.isascii()
+        return other.with_header("realm", self.realm) if named else other
+
+    def signing_in(self, account: Account) -> Request:
+        """The request that signs an account of the sandbox in."""
+        plain = replace(self.at(SIGN_IN), params={}, query=(), headers=(_JSON, (b"accept", _JSON[1])))
+        return plain.with_json({"email": account.email, "password": account.password})
+
+    async def as_role(self, role: str) -> Request:
+        """The request as another account would send it."""
+        tokens = self.memory.tokens
+        if role not in tokens:
+            signed_in = await self.signing_in(ACCOUNTS[role]).ask()
+            tokens[role] = str((signed_in.json or {}).get("authenticationToken", ""))
+        return self.with_header("authorization", f"Bearer {tokens[role]}")
+
+
+#: Answers a request in the service's place; None lets the service answer.
+Inject = Callable[[Request], Awaitable[Answer | None]]
+#: Which requests are meant.
+Where = Callable[[Request], bool]
+
+
+def given(texts: str) -> Where:
+    """Requests with some texts, which `Request.text` finds.
+
+    Args:
+        texts: `name` is there, `name~PATTERN` is and has the pattern; after `-` it is not so.
+    """
+    terms = [(*term.removeprefix("-").partition("~"), not term.startswith("-")) for term in texts.split()]
+
+    def has(found: str | None, pattern: str) -> bool:
+        return found is not None and re.search(pattern, found, re.DOTALL) is not None
+
+    return lambda request: all(has(request.text(name), text) is wanted for name, _, text, wanted in terms)

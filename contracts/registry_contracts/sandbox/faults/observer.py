@@ -1,0 +1,93 @@
+"""Counts what a sandbox shows to its clients: which operations succeed, refuse or report faulty content."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.sandbox.faults.conditions import values
+from registry_contracts.sandbox.faults.fault import answer_with, ask
+from registry_contracts.sandbox.faults.messages import Answer
+from registry_contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
+from registry_contracts.sandbox.storage import Storage
+
+#: Where the counts stand; outside the interface.
+SHOWN_PATH: Final = "/sandbox/shown"
+SUCCESS: Final = "success"
+REFUSAL: Final = "refusal"
+ERRORS: Final = "errors"
+_SPACE: Final = re.compile(r"(\\[rnt]|\s)+")
+
+
+class Observer:
+    """ASGI middleware that passes everything on and counts answers by operation; a GET of `SHOWN_PATH` gives them.
+
+    The answer to it holds `operations`, for each operation how often it showed a success, a refusal and an errors
+    array, `messages`, the clauses whose message was shown, `permanent`, by realm how many records were made that
+    the interface cannot remove, and `drafts`, the identifiers of drafts that were made and are there.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._description = load_description()
+        self._shown: dict[str, Counter[str]] = defaultdict(Counter)
+        self._waited = {c.id: beginning(c.message) for c in load_catalogue() if c.message is not None}
+        self._messages: dict[str, None] = {}
+        self._begun: tuple[Counter[str], set[tuple[str, str]]] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        storage = scope["app"].state.service.storage
+        self._begun = self._begun or _stored(storage)
+        if scope["path"] == SHOWN_PATH:
+            published, drafts = _stored(storage)
+            made = {
+                "permanent": published - self._begun[0],
+                "drafts": sorted(identifier for _, identifier in drafts - self._begun[1]),
+            }
+            shown = {"operations": self._shown, "messages": list(self._messages), **made}
+            await JSONResponse(shown)(scope, receive, send)
+            return
+        got = await ask(self._app, scope, await Request(scope, receive).body())
+        match = self._description.match(scope["method"], scope["raw_path"].decode("latin-1"))
+        if match is not None:
+            self._note(match[0].id, got)
+        await answer_with(send, got, scope["method"])
+
+    def _note(self, operation: str, got: Answer) -> None:
+        text = _SPACE.sub(" ", got.body.decode("utf-8", "replace"))
+        if got.refusal:
+            self._messages |= dict.fromkeys(c for c, start in self._waited.items() if start in text)
+        errors = operation in (*CONTACTS, *SUBMISSIONS) and _filled_errors(got.json)
+        succeeded = 200 <= got.status < 400 and not errors
+        if operation == SIGN_IN:
+            token = got.member.get("authenticationToken")
+            succeeded = succeeded and isinstance(token, str) and bool(token)
+        self._shown[operation].update(
+            {ERRORS: errors, SUCCESS: succeeded, REFUSAL: not succeeded and got.status < 500}
+        )
+
+
+def _stored(storage: Storage) -> tuple[Counter[str], set[tuple[str, str]]]:
+    with storage.transaction() as records:
+        return records.published(), records.drafts_alone()
+
+
+def beginning(message: str) -> str:
+    """The part of a message before its first placeholder or quotation mark, which JSON may escape."""
+    return re.split(r"\$\{|['\"]", message)[0].strip(" .,")
+
+
+def _filled_errors(value: Any) -> bool:
+    found = [inner.get("errors") for inner in values(value) if isinstance(inner, dict)]
+    return any(isinstance(errors, list) and errors for errors in found)

@@ -1,0 +1,156 @@
+"""Lists: a page of drafts or attachments, chosen by OData expressions.
+
+Draft listing takes ``$filter``, ``$orderby``, ``$top``, ``$skip``; attachment listing takes the same names
+without the dollar. Without an order, items come in the order of their creation; an order given by the client
+is completed by it, so that pages neither repeat nor lose.
+"""
+
+import re
+import sqlite3
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+
+from registry_contracts.sandbox.habits import Habits
+from registry_contracts.sandbox.http import bad_request, query_value
+from registry_contracts.sandbox.responses import attachment_columns, is_shown, version_columns
+from registry_contracts.sandbox.storage import Records
+
+_ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,20}", re.ASCII)
+_ORDERS = {
+    "oldest": "sequence",
+    "newest": "sequence DESC",
+    "changed": "changed DESC, sequence DESC",
+    "scrambled": "sequence * 7919 % 1009",
+}
+_MOST = 2**62
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a list request asks for: OData expressions, the most items, and how many are left out from the start."""
+
+    filter: str | None
+    orderby: str | None
+    top: int | None
+    skip: int
+
+
+def page_request(request: Request, prefix: str, habits: Habits) -> Page:
+    """Return the page a request asks for; refuse a top or skip that is no whole number from 0 up.
+
+    ``prefix`` stands before the names: ``$`` for drafts, nothing for attachments.
+    """
+
+    def option(name: str) -> str | None:
+        text = query_value(request, prefix + name)
+        if text is None and habits.list_options_either_way:
+            text = query_value(request, name if prefix else f"${name}")
+        return None if habits.list_options_lenient and text == "" else text
+
+    def number(name: str) -> int | None:
+        text = option(name)
+        faulty = text is not None and _NUMBER.fullmatch(text) is None
+        if text is None or (faulty and habits.list_options_lenient):
+            return None
+        if faulty:
+            raise bad_request(f"{prefix}{name} must be a whole number from 0 up")
+        return min(int(text), _MOST)
+
+    return Page(option("filter"), option("orderby"), number("top"), number("skip") or 0)
+
+
+#: The title of a record, or a contact's last name; nothing for content that SQLite cannot read.
+_TITLE = """CASE WHEN json_valid(content) THEN
+    CAST(coalesce(json_extract(content, '$.title.en'), json_extract(content, '$.lastName')) AS TEXT) END"""
+_OWNED = "instr(' ' || owner || ' ', ' ' || :owner || ' ')"
+_UNLOCKED = """NOT EXISTS (SELECT 1 FROM locks
+    WHERE locks.realm = versions.realm AND locks.identifier = versions.identifier AND :now < locks.until)"""
+
+
+class Lists:
+    """Answers list queries: rows by the names that are shown, moments not written yet."""
+
+    def __init__(self, habits: Habits) -> None:
+        self.habits = habits
+
+    def drafts(
+        self, records: Records, realm: str, owner: str | None, page: Page, *, with_locked: bool = True
+    ) -> list[dict[str, Any]]:
+        """Return a page of the drafts of a realm, or of one account's there; refuse a faulty expression."""
+        columns = {
+            "sequence": "sequence",
+            "changed": "updated_on",
+            **version_columns(self.habits),
+            "title": _TITLE,
+        }
+        if self.habits.realm_capitals:
+            columns["realm"] = "upper(realm)"
+        rows = "FROM versions WHERE state = 'draft' AND realm = :realm"
+        rows += "" if owner is None else f" AND {_OWNED}"
+        rows += "" if with_locked else f" AND {_UNLOCKED}"
+        return self.page(
+            records, columns, rows, {"realm": realm, "owner": owner, "now": records.clock.now()}, page
+        )
+
+    def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
+        """Return a page of a document's attachments; refuse a faulty expression."""
+        columns = {"sequence": "id", "changed": "id", **attachment_columns(self.habits)}
+        columns[self.habits.attachment_id_member] = self.number()
+        return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
+
+    def close(self) -> None:
+        """Let go of what it holds: nothing, but in a variant."""
+
+    def number(self) -> str:
+        """Return the number that a list tells of an attachment; one of the storage's own where it is not to be told."""
+        return "id" if self.habits.attachment_id_listed else "id * 7 + 3"
+
+    def page(
+        self, records: Records, columns: Mapping[str, str], rows: str, values: Mapping[str, Any], page: Page
+    ) -> list[dict[str, Any]]:
+        """Return one page of rows; ``sequence`` and ``changed``, orders of creation and of change, are not shown."""
+        shown = [name for name in columns if name not in ("sequence", "changed")]
+        fields = [name for name in shown if is_shown(self.habits, name)]
+        bound = {**values, "limit": self._limit(page), "skip": page.skip}
+        condition = "1"
+        if page.filter is not None:
+            from registry_contracts.sandbox import odata  # noqa: PLC0415 - a grammar that most sandboxes are never asked for
+
+            condition = odata.condition(page.filter, fields, self.habits.unknown_list_field, bound)
+        order = ", ".join([*self._order(page.orderby, fields), _ORDERS[self.habits.list_order]])
+        made = ", ".join(f'{column} AS "{name}"' for name, column in columns.items())
+        names = ", ".join(f'"{name}"' for name in shown)
+        query = (
+            f"SELECT {names} FROM (SELECT {made} {rows}) WHERE {condition} "  # noqa: S608 - values are bound
+            f"ORDER BY {order} LIMIT :limit OFFSET :skip"
+        )
+        try:
+            return [dict(row) for row in records.connection.execute(query, bound)]
+        except (sqlite3.Error, OverflowError, ValueError) as error:
+            raise bad_request("the list cannot be made from this filter or order") from error
+
+    def _order(self, text: str | None, fields: Collection[str]) -> list[str]:
+        """Return an order: fields separated by commas, each followed by nothing, asc or desc; refuse any other."""
+        keys = []
+        for part in () if text is None else text.split(","):
+            key = _ORDER.fullmatch(part)
+            if key is None or (key[1] not in fields and self.habits.unknown_list_field == "refused"):
+                raise bad_request(
+                    "the order must name fields of the list, each followed by nothing, asc or desc"
+                )
+            if key[1] in fields:
+                keys.append(f'"{key[1]}" {key[2] or "asc"}')
+        return keys
+
+    def _limit(self, page: Page) -> int:
+        """Return how many items the page holds at most (-1 is SQLite's word for all)."""
+        largest = self.habits.list_largest_top
+        if page.top is not None and largest is not None and page.top > largest:
+            raise bad_request(f"at most {largest} items can be asked for")
+        wanted = page.top if page.top is not None else self.habits.list_default_top
+        limits = (wanted, self.habits.list_largest_page)
+        return min((limit for limit in limits if limit is not None), default=-1)

@@ -1,0 +1,281 @@
+"""Starting the sandbox: options, the listening socket, the server, the line that says it is ready, and the end."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import uvicorn
+from starlette.types import ASGIApp
+
+from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_empty_values
+from registry_contracts.interface.cross_origin import AllowedOrigins
+from registry_contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
+from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
+from registry_contracts.sandbox.http import JsonRefusals
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from registry_contracts.sandbox.faults.fault import Fault
+
+
+class _Lifetime(click.IntRange):
+    name = "whole number of seconds, 1 or more"
+
+
+class SandboxServer(uvicorn.Server):
+    """A server that says when it accepts connections, and for which a signal is a normal end."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        for listener in sockets or ():
+            # Connections inherit it. Without, the body of an answer waits until the client has acknowledged its head:
+            # forty milliseconds each, wherever the socket was made without naming its protocol.
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await super().startup(sockets)
+        self._ready()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """End on SIGTERM and Ctrl-C without raising the signal again afterwards."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {
+            number: signal.signal(number, self.handle_exit)
+            for number in INTERRUPTING_SIGNALS
+            if signal.getsignal(number) is not signal.SIG_IGN
+        }
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
+    """Return a server for an application; ``server.run(sockets=[listener])`` serves until it is told to end."""
+    config = uvicorn.Config(
+        app,
+        http=JsonRefusals,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        # Longer than clients usually keep an idle connection, so that it is they who close it.
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=256 * 1024,
+    )
+    return SandboxServer(config, ready)
+
+
+_USAGE: Final = 4
+_TEN_YEARS: Final = 10 * 365 * 86400
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes a free one."
+)
+@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Keep data here over a restart.")
+@click.option(
+    "--size-limit", metavar="BYTES", type=click.IntRange(0), default=ONE_GIGABYTE, help="Largest attachment."
+)
+@click.option(
+    "--token-lifetime",
+    metavar="SECONDS",
+    type=_Lifetime(1, _TEN_YEARS),
+    default=3600,
+    show_default=True,
+    help="How long a token is valid.",
+)
+@click.option(
+    "--variant",
+    "variants",
+    metavar="NAME",
+    multiple=True,
+    help="Fill silences otherwise, as `list variants` shows; may be repeated.",
+)
+@click.option(
+    "--habit",
+    "habits",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=lambda _context, _option, given: read_habits(given),
+    help="Another status, name or default, as `list habits` shows; may be repeated.",
+)
+@click.option(
+    "--fault",
+    "faults",
+    metavar="NAME",
+    multiple=True,
+    help="Break clauses of the interface, as `list faults` shows; may be repeated.",
+)
+@click.option(
+    "--weather",
+    metavar="NAME",
+    multiple=True,
+    help="Put it into bad weather, as `list weathers` shows; may be repeated.",
+)
+@click.option(
+    "--weather-seed", type=int, default=1, show_default=True, help="The same seed, the same weather."
+)
+@click.option("--observed", is_flag=True, help="Count what is shown, for a proof.")
+@click.option(
+    "--cors",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    callback=lambda _context, _option, given: AllowedOrigins.of(given) if given else None,
+    help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
+)
+def command(*, host: str, port: int, **settings: Any) -> int:
+    """Serve the embedded document registry until SIGTERM or Ctrl-C.
+
+    `registry-contracts list` shows the names that the options take.
+
+    \b
+    Examples:
+      registry-contracts sandbox --port 8080
+      registry-contracts sandbox --data sandbox-data --cors http://localhost:5173
+      registry-contracts sandbox --fault list-top-one-more --variant list-hal
+    """  # noqa: D301 - click's mark for lines to be left as they are
+    with _listening(host, port) as listener:
+        return _serve(Settings(**settings), listener)
+
+
+def main(argv: list[str]) -> int:
+    """Serve the sandbox; exit code 4 when options, port or folder cannot be used."""
+    try:
+        refuse_empty_values(argv, {name for each in command.params for name in each.opts})
+        return int(command.main(argv, "registry-contracts sandbox", standalone_mode=False) or 0)
+    except (UsageError, click.ClickException) as problem:
+        said = problem.format_message() if isinstance(problem, click.ClickException) else str(problem)
+        sys.stderr.write(f"sandbox: {said}\n")
+        return _USAGE
+
+
+def serve_on(argv: list[str], listener: socket.socket) -> int:
+    """Serve the sandbox on a socket that is listening already; options about the address count for nothing."""
+    options = command.make_context("sandbox", argv).params
+    del options["host"], options["port"]
+    return _serve(Settings(**options), listener)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        # An empty host, which would be every address of this machine, is resolved to none.
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError) as problem:
+        raise UsageError(f"--host {host!r} is no address of this machine") from problem
+    try:
+        return socket.create_server(address[:2], family=family, backlog=2048)
+    except OSError as problem:
+        why = os.strerror(problem.errno or 0)
+        raise UsageError(
+            f"cannot listen on {host} port {port}: {why}; choose another --port, 0 takes a free one"
+        ) from problem
+
+
+def _serve(settings: Settings, listener: socket.socket) -> int:
+    # Loaded late: a wrong option is answered at once; and only what is asked for.
+    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
+
+    differs = settings.variants or settings.habits or settings.faults or settings.observed
+    app: Starlette = altered(settings) if differs else create_app(settings)
+    with closing(app.state.service):
+        _serve_app(app, settings, listener)
+    return 0
+
+
+def _serve_app(app: "Starlette", settings: Settings, listener: socket.socket) -> None:
+    weather = None
+    if settings.weather:
+        from registry_contracts.sandbox.weather import lay_over  # noqa: PLC0415
+
+        weather = lay_over(app, settings.weather, settings.weather_seed)
+    if settings.origins is not None:
+        from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
+
+        # Outermost: a browser hides any answer without these headers, those of faults and of the weather too.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins.names,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=["*"],
+            allow_private_network=True,
+        )
+    server = make_server(app, lambda: _announce(listener, settings))
+    if weather is not None:
+        weather.stand_before(server, listener)
+    try:
+        server.run(sockets=[listener])
+    finally:
+        if weather is not None:
+            weather.close()
+
+
+def altered(settings: Settings) -> "Starlette":
+    """Return a sandbox with the variants and the faults of its settings, which has not started yet."""
+    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
+    from registry_contracts.sandbox.variants import chosen  # noqa: PLC0415
+
+    alteration, faults = chosen(settings.variants), _loaded(settings.faults)
+    habits = replace(Habits(), **{**alteration.habits, **dict(settings.habits)})
+    app = create_app(settings, habits, alteration.layers)
+    alteration.stand_before(app)
+    if settings.observed:
+        from starlette.middleware import Middleware  # noqa: PLC0415
+
+        from registry_contracts.sandbox.faults.observer import Observer  # noqa: PLC0415
+
+        # Appended last: nearest to the service, where bodies are neither compressed nor cut into pieces.
+        app.user_middleware.append(Middleware(Observer))
+    if faults:
+        from registry_contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
+
+        for fault in faults:
+            app.add_middleware(Injector, fault=fault, size_limit=settings.size_limit)
+    return app
+
+
+def _loaded(faults: tuple[str, ...]) -> "list[Fault]":
+    if not faults:
+        return []
+    from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415 - as above
+
+    return [*map(load, faults)]
+
+
+def _announce(listener: socket.socket, settings: Settings) -> None:
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}"
+    lines = [
+        f"sandbox ready at {address}",
+        f"  to try        {address}/docs",
+        f"  description   {address}/openapi.json, {address}/openapi.yaml",
+        f"  sign in at    {address}{SIGN_IN}",
+        *(f"  account       {account.email} / {account.password} ({account.may})" for account in ACCOUNTS),
+        *(f"  differs by    {name}" for name in (*settings.variants, *settings.faults, *settings.weather)),
+    ]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()

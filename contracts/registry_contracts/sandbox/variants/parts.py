@@ -1,0 +1,492 @@
+"""Variants that replace methods of a part of the service: each a class laid over the part's, with its sentence."""
+
+import asyncio
+import inspect
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any, Final, TypeVar
+
+from starlette.responses import Response
+
+from registry_contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
+from registry_contracts.sandbox.authentication import Account
+from registry_contracts.sandbox.documents import Attachments, Contacts, Drafts
+from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
+from registry_contracts.sandbox.lists import Lists
+from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, Stored, json_response, json_text
+from registry_contracts.sandbox.storage import (
+    DRAFT,
+    PUBLISHED,
+    Attachment,
+    Records,
+    Version,
+    opened,
+    thumbnail,
+)
+from registry_contracts.sandbox.validation import (
+    CONTACT,
+    UNEXPECTED_TERM,
+    Expectation,
+    Field,
+    Kind,
+    Path,
+    Problems,
+    Realm,
+    RecordType,
+    Validator,
+)
+from registry_contracts.sandbox.variants.model import Variant
+from registry_contracts.sandbox.workflow import Row, Submission, Workflow
+
+VARIANTS: Final[list[Variant]] = []
+_Layer = TypeVar("_Layer")
+_FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
+_PLACE_OF_ERRORS: Final = "Place of an errors array, and what stands beside it"
+_STAY_TAKEN: Final = "Identifiers of refused records"
+_DRAFT_STILL: Final = "Attachments of a document that is a draft still"
+
+
+def _variant(
+    name: str, *silent: str, beside: tuple[type, ...] = (), **more: Any
+) -> Callable[[type[_Layer]], type[_Layer]]:
+    """Declare a variant that lays the decorated class over a part, and those beside it over others."""
+
+    def declare(layer: type[_Layer]) -> type[_Layer]:
+        sentence = " ".join((inspect.getdoc(layer) or "").split())
+        VARIANTS.append(Variant(name, silent, sentence, parts=(layer, *beside), **more))
+        return layer
+
+    return declare
+
+
+# Refusals and errors.
+
+
+@_variant("message-spaced", "workflow-message-place")
+class _Spaced(Responses):
+    """White space around a message is not shown: it is quoted, broken into lines and ends with a line break."""
+
+    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+        first, space, rest = message.partition(" ")
+        return super().refusal_body(status, f"  “{first}{space and chr(10)}{rest}” \r\n", problems)
+
+
+@_variant("refusals-furnished", *_FAILED, "workflow-message-place")
+class _Furnished(Responses):
+    """The shape of refusals is not shown: the message stands behind time, status and the status in words."""
+
+    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+        told = {
+            "timestamp": self.clock.written(self.clock.now()),
+            "status": status,
+            "error": "Request failed",
+        }
+        return {**told, **super().refusal_body(status, message, problems), "path": "/api", "trace": None}
+
+
+@_variant("problem-json", *_FAILED, "workflow-message-place", habits={"refusal_form": "object"})
+class _ProblemDetails(Responses):
+    """The shape of refusals is not shown: they are problem details, application/problem+json."""
+
+    def refusal(self, refusal: Refusal) -> Response:
+        answer = super().refusal(refusal)
+        if answer.status_code != 204:
+            answer.headers["content-type"] = "application/problem+json"
+        return answer
+
+    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+        body = {"type": "about:blank", "title": "Refused", "status": status, "detail": message}
+        return body | ({"errors": self.errors(problems)} if problems else {})
+
+
+@_variant("errors-nested", _PLACE_OF_ERRORS)
+class _Nested(Responses):
+    """The place of the errors array is not shown: it stands under validation, its elements say more."""
+
+    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+        body = super().refusal_body(status, message)
+        if problems:
+            more = {"message": "see the documentation", "level": 2}
+            errors = [{**error, **more} for error in self.errors(problems)]
+            body["validation"] = {"isValid": False, "errors": errors}
+        return body
+
+
+@_variant("errors-always", _PLACE_OF_ERRORS)
+class _AlwaysErrors(Responses):
+    """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
+
+    def written(self, stored: Stored, status: int, location: str = "", **more: Any) -> Response:
+        return super().written(stored, status, location, **more, errors=[])
+
+    def submitted(self, answer: dict[str, Any], status: int) -> Response:
+        return super().submitted({**answer, "errors": []}, status)
+
+    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
+        return {"errors": [], **super().refusal_body(status, message, problems)}
+
+
+@_variant("errors-only", _PLACE_OF_ERRORS)
+class _OnlyErrors(Responses):
+    """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
+
+    def refusal(self, refusal: Refusal) -> Response:
+        answer = super().refusal(refusal)
+        if not refusal.problems:
+            return answer
+        errors = [{**error, "parameters": None, "severity": 3} for error in self.errors(refusal.problems)]
+        return json_response({"errors": errors}, answer.status_code)
+
+
+# Lists.
+
+
+@_variant("list-hal", "list-envelope")
+class _Hal(Responses):
+    """The envelope of a list is not shown: items are embedded, with links (HAL)."""
+
+    def envelope(self, items: list[dict[str, Any]]) -> Any:
+        linked = [{**item, "_links": {"self": {"href": f"#{number}"}}} for number, item in enumerate(items)]
+        links = {"self": {"href": "?page=0"}, "curies": [{"name": "doc", "href": "/rels/{rel}"}]}
+        page = {"size": len(items), "totalElements": len(items), "totalPages": 1, "number": 0}
+        return {"_embedded": {"records": linked}, "_links": links, "page": page}
+
+
+@_variant("list-hits", "list-envelope")
+class _Hits(Responses):
+    """The envelope of a list is not shown: hits of a search, each with its fields under _source."""
+
+    def envelope(self, items: list[dict[str, Any]]) -> Any:
+        hits = [{"_index": "records", "_score": 1.0, "_source": item} for item in items]
+        return {"took": 3, "timed_out": False, "hits": {"total": {"value": len(hits)}, "hits": hits}}
+
+
+@_variant("list-edges", "list-envelope")
+class _Edges(Responses):
+    """The envelope of a list is not shown: items are nodes of edges."""
+
+    def envelope(self, items: list[dict[str, Any]]) -> Any:
+        edges = [{"cursor": f"c{number:04d}", "node": item} for number, item in enumerate(items)]
+        page = {"hasNextPage": False, "endCursor": None}
+        return {"edges": edges, "pageInfo": page, "totalCount": len(edges)}
+
+
+@_variant("list-beside-links", "list-envelope")
+class _Beside(Responses):
+    """The envelope of a list is not shown: items under a name of its own, links and figures beside them as arrays."""
+
+    def envelope(self, items: list[dict[str, Any]]) -> Any:
+        links = [{"rel": rel, "href": f"?page={rel}", "method": "GET"} for rel in ("self", "first", "last")]
+        facets = [{"field": "schema", "count": len(items)}]
+        return {"links": links, "facets": facets, "found": items, "total": len(items)}
+
+
+@_variant("list-with-documents", "list-fields")
+class _WithDocuments(Lists):
+    """The fields of a listed draft are not shown: its whole content is among them."""
+
+    def drafts(self, records: Records, realm: str, *rest: Any, **more: Any) -> list[dict[str, Any]]:
+        rows = super().drafts(records, realm, *rest, **more)
+        for row in rows:
+            draft = records.version(realm, row[self.habits.identifier_member], DRAFT)
+            row["document"] = json.loads(draft.content) if draft is not None else None
+        return rows
+
+
+LATE_SECONDS: Final = 1.0
+
+
+@_variant("lists-late", "When a change shows in a list")
+class _Late(Lists):
+    """When a change shows in a list is not shown: drafts and attachments come and go a second later."""
+
+    _shown: Records | None = None
+    _next: tuple[float, Records] | None = None
+
+    def page(self, records: Records, *query: Any) -> list[dict[str, Any]]:
+        now = time.monotonic()
+        if self._next is None or now - self._next[0] >= LATE_SECONDS:
+            # What was copied a second ago is shown from now on, and what is there now is copied for later.
+            if self._shown is not None:
+                self._shown.connection.close()
+            self._shown = _copied(records) if self._next is None else self._next[1]
+            self._next = now, _copied(records)
+        return super().page(self._shown or records, *query)
+
+    def close(self) -> None:
+        for kept in filter(None, (self._shown, self._next and self._next[1])):
+            kept.connection.close()
+
+
+def _copied(records: Records) -> Records:
+    """Return a copy of all that is stored."""
+    copy = opened(":memory:")
+    records.connection.backup(copy)
+    return Records(copy, records.clock)
+
+
+class _ListedAnew(Lists):
+    def number(self) -> str:
+        return "row_number() OVER (ORDER BY id)"
+
+
+@_variant("attachment-id-per-document", "attachment-fields", beside=(_ListedAnew,))
+class _NumberedAnew(Attachments):
+    """How attachments are numbered is not shown: anew in each document."""
+
+    def stored_number(self, records: Records, uid: str, number: int) -> int:
+        numbers = [attachment.id for attachment in records.attachments(uid)]
+        return numbers[number - 1] if 0 < number <= len(numbers) else 0
+
+    def shown_number(self, attachment: Attachment) -> int:
+        with self.context.storage.transaction() as records:
+            numbers = [other.id for other in records.attachments(attachment.identifier)]
+        return numbers.index(attachment.id) + 1
+
+
+# Contents.
+
+_FORMS: Final = {
+    "emails": re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+"),
+    "phones": re.compile(r"[+0-9][0-9 ().-]{4,30}"),
+    "faxes": re.compile(r"[+0-9][0-9 ().-]{4,30}"),
+}
+_ADDRESS: Final = re.compile(r"https?://\S+")
+
+
+@_variant("forms-checked", "contact-text-forms")
+class _Forms(Validator):
+    """Whether e-mail, telephone and web addresses are checked for their form is not shown: they are."""
+
+    def of_value(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        problems = list(super().of_value(field, value, path, expectation))
+        yield from problems
+        text = value.get("url") if field.kind is Kind.LINK and isinstance(value, dict) else value
+        form = _ADDRESS if field.kind is Kind.LINK else _FORMS.get(field.name)
+        if form is not None and not problems and form.fullmatch(str(text)) is None:
+            yield Problem(INVALID_VALUE, path)
+
+
+_OWN_TERMS: Final = {
+    "type": "CT-100",
+    "addressType": "CT-200",
+    "gender": {"identifier": "CT-300"},
+    "organizationType": {"identifier": "CT-100"},
+}
+
+
+@_variant(
+    "contact-terms-own",
+    *("contact-type-values", "contact-address-type-values", "contact-gender-values"),
+    "contact-optional-term-values",
+    contact=_OWN_TERMS,
+)
+class _OwnTerms(Validator):
+    """The allowed values of type, addressType, gender and organizationType are not shown: three codes of its own."""
+
+    def of_value(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        problems = list(super().of_value(field, value, path, expectation))
+        yield from problems
+        term = value.get("identifier") if isinstance(value, dict) else value
+        own = field.name in _OWN_TERMS and expectation.kind.name == CONTACT.name
+        if own and not problems and term not in ("CT-100", "CT-200", "CT-300"):
+            yield Problem(UNEXPECTED_TERM, path)
+
+
+# Drafts.
+
+
+@_variant("draft-wrapped", "draft-get-answer")
+class _Wrapped(Responses):
+    """The record that carries a draft is not shown: the content stands in it beside metadata."""
+
+    _readings = count(1)
+
+    def draft(self, draft: Version) -> Response:
+        info, clock = self.described(draft), self.clock
+        reading = {"readOn": clock.written(clock.now()), "reading": next(self._readings), "state": "draft"}
+        return json_response({**info, **reading, "workingDocument": json.loads(draft.content)})
+
+
+@_variant("draft-extended", "draft-get-answer")
+class _Extended(Responses):
+    """What a service adds to a draft is not shown: members of its own, and a header made whole."""
+
+    def draft(self, draft: Version) -> Response:
+        content = json.loads(draft.content)
+        if not isinstance(content, dict):
+            return super().draft(draft)
+        header = content.get("header")
+        given = header if isinstance(header, dict) else {}
+        whole = {"identifier": draft.identifier, "schema": draft.schema, "languages": ["en"], **given}
+        own = {"_revision": 1, "_owner": draft.owner}
+        return json_response({**own, **content, "header": {**whole, "version": 1}})
+
+
+@_variant("draft-nulls-dropped", "draft-save-body")
+class _NullsDropped(Drafts):
+    """Whether null stands for an absent field is not shown: it does, and is not kept."""
+
+    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
+        super().taken(records, realm, uid, kind, body)
+        return json_text(_without_nulls(body.value))
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(member) for member in value] if isinstance(value, list) else value
+
+
+class _Validated(Drafts):
+    def problems(
+        self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
+    ) -> list[Problem]:
+        """Return the problems of a draft; none under a schema that the realm does not know."""
+        if kind.name not in realm.types or not isinstance(value, dict):
+            return []
+        knows = self.context.knows(records, realm)
+        return self.context.validator.problems(value, Expectation(kind, uid, knows))
+
+
+@_variant("draft-valid-only", "draft-save-incomplete")
+class _ValidOnly(_Validated):
+    """Whether a draft has to be complete is not shown: it has to be valid by its schema."""
+
+    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
+        problems = self.problems(records, realm, uid, kind, body.value)
+        if problems:
+            raise Refusal(Reason.INVALID_CONTENT, "The draft is not valid.", problems=problems)
+        return super().taken(records, realm, uid, kind, body)
+
+
+@_variant("draft-faults-told", "draft-save-incomplete", "draft-save-answer")
+class _ProblemsTold(_Validated):
+    """The answer to a saved draft is not shown: it holds an errors array of what is still to be done."""
+
+    async def save(self, request: Any) -> Response:
+        answer = await super().save(request)
+        _, uid, realm = self._addressed(request)
+        with self.context.storage.transaction() as records:
+            draft = records.version(realm.name, uid, DRAFT)
+            kind = realm.types.get(draft.schema) if draft else None
+            problems = (
+                self.problems(records, realm, uid, kind, json.loads(draft.content)) if draft and kind else []
+            )
+        told = {"draft": json.loads(bytes(answer.body) or b"null")}
+        status = 200 if answer.status_code in (204, 303) else answer.status_code
+        return json_response(told | {"errors": self.context.responses.errors(problems)}, status)
+
+
+# Records that were refused, and attachments of drafts.
+
+
+class _RefusedRecords(Workflow):
+    _refused: frozenset[tuple[str, str]] = frozenset()
+
+    def validate(self, submission: Submission, records: Records) -> None:
+        try:
+            super().validate(submission, records)
+        except Refusal:
+            if submission.creating and submission.path_identifier is not None:
+                self._refused |= {(submission.realm.name, submission.path_identifier)}
+            raise
+
+    def check_identifier(self, submission: Submission, records: Records) -> str:
+        identifier = super().check_identifier(submission, records)
+        if submission.creating and (submission.realm.name, identifier) in self._refused:
+            raise Row.IN_USE.refusal()
+        return identifier
+
+
+@_variant("refused-identifiers-stay-taken", _STAY_TAKEN, beside=(_RefusedRecords,))
+class _RefusedContacts(Contacts):
+    """What becomes of the identifier of a record that was refused is not shown: it stays taken."""
+
+    _refused: frozenset[str] = frozenset()
+
+    def validate(self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]) -> None:
+        header = document.get("header")
+        identifier = header.get("identifier") if isinstance(header, dict) else None
+        try:
+            super().validate(records, realm, uid, document)
+        except Refusal:
+            if isinstance(identifier, str):
+                self._refused |= {identifier}
+            raise
+        if uid is None and identifier in self._refused:
+            raise conflict("the identifier was used before")
+
+
+@_variant("drafts-published-soon", "workflow-submitted-state")
+class _PublishedSoon(Workflow):
+    """What a publishing workflow makes of a draft is not shown: its published version, half a second later."""
+
+    def initiate(self, submission: Submission, identifier: str, _records: Records) -> None:
+        asyncio.get_running_loop().call_later(0.5, self._publish, submission.realm.name, identifier)
+
+    def _publish(self, realm: str, identifier: str) -> None:
+        with self.context.storage.transaction() as records:
+            draft = records.version(realm, identifier, DRAFT)
+            if draft is not None:
+                what = {"schema": draft.schema, "owner": draft.owner, "content": draft.content}
+                records.store(realm, identifier, PUBLISHED, **what)
+                records.remove_draft(realm, identifier)
+
+
+@_variant("attachments-with-previews", "Attachments beside those that were created")
+class _Previews(Attachments):
+    """Whether a preview is an attachment, too, is not shown: it is, beside each file, with a number of its own."""
+
+    def add(self, records: Records, *what: Any) -> Attachment:
+        attachment, files = super().add(records, *what), self.context.files
+        preview = files.keep(thumbnail(files.path(attachment.file_key), 40, "PNG"))
+        name = f"{attachment.filename}.preview.png"
+        beside = replace(attachment, id=0, filename=name, content_type="image/png", size=preview.size)
+        records.add_attachment(replace(beside, file_key=preview.key))
+        return attachment
+
+
+@_variant("attachments-beyond-drafts", _DRAFT_STILL)
+class _MoreThanDrafts(Attachments):
+    """Whether a document that is only a draft takes attachments is not shown: it has to be submitted first."""
+
+    def require_right(self, records: Records, caller: Account, uid: str) -> None:
+        super().require_right(records, caller, uid)
+        if not any(records.submitted(realm, uid) for realm in self.context.realms.realms):
+            raise conflict("this document is a draft still")
+
+
+_WITH_FILES: Final = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
+
+
+_TEMPORARY: Final = tuple(f"tmp~{{realm}}.{number:02}_" for number in range(1, TEMPORARY_FILES + 1))
+
+
+class _PublishedSeeds(Seeds):
+    temporary = "tmp~{realm}.{number:02}_"
+
+    def plant_records(self, records: Records, realm: Realm) -> None:
+        super().plant_records(records, realm)
+        for name in _WITH_FILES if CONTACT.name in realm.types else ():
+            identifier, schema = name.format(realm=realm.name), next(iter(realm.types))
+            store(records, realm, identifier, PUBLISHED, schema, "author")
+
+
+@_variant(
+    "attachments-of-published",
+    _DRAFT_STILL,
+    beside=(_PublishedSeeds,),
+    settings={"attachment_identifiers": _WITH_FILES, "temporary_files": _TEMPORARY},
+)
+class _OnlyPublished(Attachments):
+    """Which documents take attachments is not shown: some published ones; how temporary files are named: strangely."""
+
+    def require_right(self, records: Records, caller: Account, uid: str) -> None:
+        super().require_right(records, caller, uid)
+        if all(records.version(realm, uid, PUBLISHED) is None for realm in self.context.realms.realms):
+            raise conflict("this document is not published")

@@ -1,0 +1,302 @@
+"""Variants that stand between the service and the wire: framing, headers, redirects, refused requests."""
+
+import asyncio
+import inspect
+import json
+import secrets
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from registry_contracts.interface.description import load_description
+from registry_contracts.sandbox.http import Reason, Refusal
+from registry_contracts.sandbox.responses import json_bytes
+from registry_contracts.sandbox.variants.model import Variant
+
+VARIANTS: Final[list[Variant]] = []
+SLOW_SECONDS: Final = 0.15
+Headers = list[tuple[bytes, bytes]]
+_Between = TypeVar("_Between")
+
+
+def _variant(name: str, *silent: str, layer: int = 0) -> Callable[[type[_Between]], type[_Between]]:
+    """Declare a variant of which the decorated class stands on the wire; its docstring is the sentence."""
+
+    def declare(between: type[_Between]) -> type[_Between]:
+        VARIANTS.append(Variant(name, silent, inspect.getdoc(between) or "", wrap=between, layer=layer))  # type: ignore[arg-type]
+        return between
+
+    return declare
+
+
+def _operation(scope: Scope) -> str:
+    """Return the operationId that a request is for; empty where it is for none."""
+    match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
+    return match[0].id if match else ""
+
+
+class Between:
+    """Base of what stands between the service and the wire; passes everything on as it is."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] == "http":
+            await self.answer(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+
+        async def altered(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = self.headers(list(message["headers"]))
+            await send(message)
+
+        await self.app(scope, receive, altered)
+
+    def headers(self, headers: Headers) -> Headers:
+        """Return the headers of an answer."""
+        return headers
+
+
+@_variant("headers-furnished", "Headers of answers", layer=4)
+class _Furnished(Between):
+    """The headers of answers are not shown: in capitals, with a charset, cookies, caches and ids, and each closes."""
+
+    def headers(self, headers: Headers) -> Headers:
+        charset = b"Application/JSON; charset=UTF-8"
+        kept = [(name, charset if value == b"application/json" else value) for name, value in headers]
+        more = [
+            (b"server", b"registry"),
+            (b"set-cookie", b"session=%s; Path=/; HttpOnly" % secrets.token_hex(8).encode()),
+            (b"vary", b"Origin, Accept-Encoding"),
+            (b"cache-control", b"no-cache"),
+            (b"x-request-id", secrets.token_hex(8).encode()),
+            (b"etag", b'W/"%s"' % secrets.token_hex(4).encode()),
+            (b"x-ratelimit-remaining", b"4999"),
+            (b"connection", b"close"),
+        ]
+        return [(name.upper(), value) for name, value in kept + more]
+
+
+@_variant("chunked", "Framing and coding of bodies", layer=2)
+class _Chunked(Between):
+    """The framing of a body is not shown: chunks, without a length."""
+
+    def headers(self, headers: Headers) -> Headers:
+        return [pair for pair in headers if pair[0] != b"content-length"]
+
+
+@_variant("gzip", "Framing and coding of bodies", layer=1)
+class _Compressed(GZipMiddleware):
+    """The coding of a body is not shown: compressed where the client takes it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app, minimum_size=1)
+
+
+@_variant("slow", "Connections and pace")
+class _Slow(Between):
+    """How long an answer takes is not shown: 150 ms longer."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(SLOW_SECONDS)
+        await super().answer(scope, receive, send)
+
+
+class _Rewriting(Between):
+    """Base of what writes the JSON of answers anew."""
+
+    def rewritten(self, value: Any) -> bytes:
+        """Return the text of a JSON value."""
+        return json_bytes(value)
+
+    def spares(self, scope: Scope) -> bool:
+        """Tell whether an answer stays as it is: what clients stored as files."""
+        # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
+        return not str(scope["path"]).startswith("/api/") or _operation(scope) in _DOWNLOADS
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start: Message = {}
+        body, spared = bytearray(), self.spares(scope)
+
+        async def altered(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+                if spared or not any(n == b"content-type" and b"json" in v for n, v in start["headers"]):
+                    start["passed"] = True
+                    await send(message)
+            elif start.get("passed"):
+                await send(message)
+            else:
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    whole = self.rewritten(json.loads(body)) if body else b""
+                    headers = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+                    if scope["method"] != "HEAD":
+                        headers.append((b"content-length", str(len(whole)).encode()))
+                    await send({**start, "headers": headers})
+                    await send({"type": "http.response.body", "body": whole})
+
+        await self.app(scope, receive, altered)
+
+
+@_variant("json-rewritten", "Form of the JSON of answers")
+class _Rewritten(_Rewriting):
+    """How JSON is written is not shown: indented, members sorted, letters beyond ASCII and slashes escaped."""
+
+    def rewritten(self, value: Any) -> bytes:
+        return json.dumps(value, sort_keys=True, indent=2).replace("/", "\\/").encode()
+
+
+@_variant("extra-members", "Further members of answers")
+class _ExtraMembers(_Rewriting):
+    """Further members of answers are not shown: every JSON object has some, but for what clients stored."""
+
+    def rewritten(self, value: Any) -> bytes:
+        return json_bytes(_furnished(value))
+
+    def spares(self, scope: Scope) -> bool:
+        return super().spares(scope) or _operation(scope) == "getDraft"
+
+
+def _furnished(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_furnished(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    more = {
+        "$type": "record",
+        "took": secrets.randbelow(10**6) / 1000,
+        "links": {"self": "/", "help": ["/docs"]},
+        "tags": [],
+        "_extra": {},
+        "deleted": None,
+    }
+    return {**more, **{name: _furnished(member) for name, member in value.items()}}
+
+
+_SIGNED = "/signed/"
+_CANONICAL = "/canonical"
+_DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists"})
+
+
+@_variant("downloads-elsewhere", "attachment-download-type")
+class _Redirecting(Between):
+    """How a file is handed over is not shown: by a redirect to a signed address on another host."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app)
+        self._signed: dict[str, Scope] = {}
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        signature = str(scope["path"]).removeprefix(_SIGNED)
+        if signature in self._signed:
+            first = self._signed[signature]
+            as_asked = {name: first[name] for name in ("path", "raw_path", "headers")}
+            await self.app({**scope, **as_asked}, receive, send)
+            return
+        redirected = False
+
+        async def altered(message: Message) -> None:
+            nonlocal redirected
+            if message["type"] == "http.response.start":
+                redirected = message["status"] == 200 and _operation(scope) in _DOWNLOADS
+                if redirected:
+                    await _redirect(307, self._address(scope), send)
+                    return
+            if not redirected:
+                await send(message)
+
+        await self.app(scope, receive, altered)
+
+    def _address(self, scope: Scope) -> str:
+        signature = secrets.token_urlsafe(16)
+        self._signed[signature] = scope
+        return f"http://localhost:{scope['server'][1]}{_SIGNED}{signature}"
+
+
+async def _redirect(status: int, place: str, send: Send) -> None:
+    headers = [(b"location", place.encode("latin-1")), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@_variant("reads-sent-on", "Redirects of reads")
+class _Canonical(Between):
+    """Redirects of reads are not shown: each is sent on to another path of this host."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path, query = str(scope["path"]), scope["query_string"].decode("latin-1")
+        if path.startswith(_CANONICAL):
+            path = path.removeprefix(_CANONICAL)
+            await self.app({**scope, "path": path, "raw_path": path.encode("latin-1")}, receive, send)
+        elif scope["method"] in ("GET", "HEAD") and path.startswith("/api/"):
+            await _redirect(308, _CANONICAL + path + (f"?{query}" if query else ""), send)
+        else:
+            await self.app(scope, receive, send)
+
+
+class _Asking(Between):
+    """Base of what refuses requests before the service sees them."""
+
+    reason = Reason.BAD_REQUEST
+
+    def refuses(self, scope: Scope) -> str:  # noqa: ARG002
+        """Say why a request is refused; empty when it is not."""
+        return ""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        why = self.refuses(scope)
+        if not why:
+            await super().answer(scope, receive, send)
+            return
+        # As the service would: in the shapes that its habits give.
+        refusal = scope["app"].state.service.responses.refusal(Refusal(self.reason, why))
+        await refusal(scope, receive, send)
+
+
+@_variant("accept-strict", "accept-missing", "accept-other")
+class _AcceptStrict(_Asking):
+    """A request without an Accept header, or with one that leaves out JSON, is not shown: it is refused."""
+
+    reason = Reason.NOT_ACCEPTABLE
+
+    def refuses(self, scope: Scope) -> str:
+        accepted = Request(scope).headers.get("accept", "")
+        served = any(kind in accepted for kind in ("application/json", "application/*", "*/*"))
+        return (
+            "" if served or not str(scope["path"]).startswith("/api/") else "only application/json is served"
+        )
+
+
+@_variant("content-type-needed", "content-type-missing")
+class _ContentTypeNeeded(_Asking):
+    """A read or a delete without the Content-Type header that is listed for it is not shown: it is refused."""
+
+    def refuses(self, scope: Scope) -> str:
+        match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
+        given = any(name == b"content-type" for name, _ in scope["headers"])
+        if given or match is None or not match[0].lists_content_type or scope["method"] in ("POST", "PUT"):
+            return ""
+        return "the Content-Type header is missing"
+
+
+@_variant("queries-known", "query-unknown")
+class _KnownQueries(_Asking):
+    """A query parameter that is not listed is not shown: the request is refused."""
+
+    def refuses(self, scope: Scope) -> str:
+        match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
+        if match is None:
+            return ""
+        names = Request(scope).query_params.keys()
+        unknown = sorted(names - set(match[0].query_parameters))
+        return f"the query parameter {unknown[0]} is not known" if unknown else ""

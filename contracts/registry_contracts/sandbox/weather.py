@@ -1,0 +1,450 @@
+"""Weather: the environments a faithful service may have to live in, each by its name.
+
+A weather never changes what the service does, only what happens to a request or an answer on its way: it comes late,
+broken, not at all, or something else stands in its place. Each is a function of one ``Meeting`` and a row of ``ALL``.
+The faithful code knows nothing of this module.
+"""
+
+import asyncio
+import math
+import random
+import socket
+import struct
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from registry_contracts.errors import UsageError, suggestion
+from registry_contracts.interface.description import load_description
+from registry_contracts.sandbox.authentication import TokenBook
+from registry_contracts.sandbox.http import TRANSPORT
+from registry_contracts.sandbox.responses import JSON
+
+_AT_ONCE = struct.pack("ii", 1, 0)
+
+
+def _drop(transport: asyncio.Transport | None) -> None:
+    """Reset a connection: the client learns of it at once and gets nothing more."""
+    if transport is None or transport.is_closing():
+        return
+    wire = transport.get_extra_info("socket")
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+    transport.abort()
+
+
+_BACKLOG = 2048
+
+
+class Gate:
+    """Refuses connections for a while: as a server does that is down, or not up again yet.
+
+    Does nothing before ``stand_before`` was called, so an application served in another way has no gate to shut.
+    """
+
+    def __init__(self) -> None:
+        self._server: uvicorn.Server | None = None
+        self._listener: socket.socket | None = None
+        self._spare: socket.socket | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def stand_before(self, server: uvicorn.Server, listener: socket.socket) -> None:
+        """Take charge of the socket that a server is about to listen on."""
+        self._server, self._listener = server, listener
+
+    def shut(self, seconds: float | None = None) -> None:
+        """Drop every connection and refuse new ones, for so many seconds or for ever; called in the server's loop."""
+        if self._server is None or self._listener is None or self._spare is not None:
+            return
+        self._spare = _holding_address_of(self._listener)
+        for listening in self._server.servers:
+            listening.close()
+        for connection in list(self._server.server_state.connections):
+            _drop(getattr(connection, "transport"))  # noqa: B009 - both of uvicorn's protocols have one
+        if seconds is not None:
+            asyncio.get_running_loop().call_later(seconds, self._open_soon)
+
+    def close(self) -> None:
+        """Give the port up; called when the server has ended."""
+        if self._spare is not None:
+            self._spare.close()
+
+    def _open_soon(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._open())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _open(self) -> None:
+        server, spare = self._server, self._spare
+        if server is None or spare is None or server.should_exit:
+            return
+        spare.listen(_BACKLOG)
+        loop = asyncio.get_running_loop()
+        server.servers = [await loop.create_server(lambda: _connection(server), sock=spare, backlog=_BACKLOG)]
+        self._listener, self._spare = spare, None
+
+
+def _connection(server: uvicorn.Server) -> asyncio.Protocol:
+    protocol: Any = server.config.http_protocol_class
+    made: asyncio.Protocol = protocol(
+        config=server.config, server_state=server.server_state, app_state=server.lifespan.state
+    )
+    return made
+
+
+def _holding_address_of(listener: socket.socket) -> socket.socket:
+    """Return a socket that holds the same address without listening: no other process takes the port meanwhile."""
+    spare = socket.socket(listener.family, listener.type)
+    spare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the server does with the first
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        listener.setsockopt(socket.SOL_SOCKET, option, 1)
+        spare.setsockopt(socket.SOL_SOCKET, option, 1)
+    spare.bind(listener.getsockname())
+    return spare
+
+
+Figures = Mapping[str, float | str]
+
+PASSES: Final = "pass"
+"""Polite retry gets through."""
+STANDS_IN_THE_WAY: Final = "inconclusive"
+"""The service cannot be judged in it."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request that a weather meets, and the application below."""
+
+    app: ASGIApp
+    scope: Scope
+    receive: Receive
+    send: Send
+
+    @property
+    def transport(self) -> asyncio.Transport | None:
+        """The connection over which it came."""
+        transport: asyncio.Transport | None = self.scope.get("state", {}).get(TRANSPORT)
+        return transport
+
+    @property
+    def tokens(self) -> TokenBook:
+        """The tokens of the service."""
+        tokens: TokenBook = self.scope["app"].state.service.identity.tokens
+        return tokens
+
+    async def passes(self, send: Send | None = None) -> None:
+        """Pass it on."""
+        await self.app(self.scope, self.receive, send or self.send)
+
+    async def loses_answer(self) -> None:
+        """Pass it on, and let no client get the answer."""
+
+        async def discarded(_message: Message) -> None:
+            pass
+
+        await self.passes(discarded)
+
+    async def gone(self) -> None:
+        """Wait until the client is gone."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+
+    async def reset(self) -> None:
+        """Reset the connection in place of an answer."""
+        _drop(self.transport)
+        await self.gone()
+
+    async def page(self, status: int, title: str, again: float | None = None) -> None:
+        """Answer with an HTML page, as gateways do."""
+        body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
+        await self.reply(status, "text/html; charset=utf-8", body, again)
+
+    async def reply(self, status: int, kind: str, body: str, again: float | None = None) -> None:
+        """Answer in place of the service; ``again``: seconds of Retry-After."""
+        later = {} if again is None else {"Retry-After": f"{again:.0f}"}
+        await Response(body, status, {"Content-Type": kind, **later})(self.scope, self.receive, self.send)
+
+
+class Meeting:
+    """A weather over an application; ``met`` counts its requests.
+
+    Args:
+        app: what stands below.
+        figures: how strong the weather is, by name.
+        seed: makes chance the same again for the same order of requests.
+    """
+
+    def __init__(self, app: ASGIApp, weather: "Weather", figures: Figures, gate: Gate, seed: int) -> None:
+        self.app, self.weather, self.figures, self.gate = app, weather, figures, gate
+        # A source of chance of its own, so that other weathers beside it change nothing for it.
+        self.chance = random.Random(f"{seed} {weather.name}")  # noqa: S311 - nothing secret
+        self.met = 0
+        self.until: float | None = None
+        self.left, self.since = float(figures.get("burst", 0)), time.monotonic()
+
+    def __getitem__(self, name: str) -> float:
+        """Return a figure that is a number."""
+        return float(self.figures[name])
+
+    def strikes(self, share: str = "share") -> bool:
+        """Tell whether chance has it."""
+        return self.chance.random() < self[share]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        asked = Asked(self.app, scope, receive, send)
+        if scope["type"] != "http":
+            await asked.passes()
+            return
+        self.met += 1
+        await (
+            self.weather.act(self, asked) if "share" not in self.figures or self.strikes() else asked.passes()
+        )
+
+
+Act = Callable[[Meeting, Asked], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Weather:
+    """One environment.
+
+    Attributes:
+        act: answers one request.
+        figures: how strong it is, by name, where the command line says nothing else; ``share`` of the requests meet it.
+        expects: how a run over the faithful service ends in it.
+    """
+
+    name: str
+    sentence: str
+    act: Act
+    figures: Figures
+    expects: str = PASSES
+
+
+async def _latency(meeting: Meeting, asked: Asked) -> None:
+    await asyncio.sleep(meeting["seconds"])
+    await asked.passes()
+
+
+async def _sporadic_503(meeting: Meeting, asked: Asked) -> None:
+    if meeting.chance.random() < 0.5:
+        await asked.page(503, "Service Temporarily Unavailable", meeting["retry_after"])
+    else:
+        await asked.reply(503, JSON, '{"message":"try again later"}', meeting["retry_after"])
+
+
+async def _rate_limit(meeting: Meeting, asked: Asked) -> None:
+    now = time.monotonic()
+    gained = (now - meeting.since) * meeting["per_second"]
+    meeting.left, meeting.since = min(meeting["burst"], meeting.left + gained), now
+    if meeting.left >= 1:
+        meeting.left -= 1
+        await asked.passes()
+    else:
+        await asked.reply(429, JSON, '{"message":"too many requests"}', meeting["retry_after"])
+
+
+async def _gateway_html(meeting: Meeting, asked: Asked) -> None:
+    if meeting.chance.random() < 0.5:
+        # The gateway lost the answer, not the request.
+        await asked.loses_answer()
+    bad = meeting.chance.random() < 0.5
+    await (asked.page(502, "502 Bad Gateway") if bad else asked.page(504, "504 Gateway Time-out"))
+
+
+async def _lost_route(_: Meeting, asked: Asked) -> None:
+    await asked.page(404, "404 Not Found")
+
+
+async def _empty_answers(meeting: Meeting, asked: Asked) -> None:
+    lost: tuple[int, dict[str, str]] = (200, {"Content-Type": JSON})
+    challenge = (202, {"Content-Type": "text/html", "x-amzn-waf-action": "challenge"})
+    status, headers = lost if meeting.chance.random() < 0.5 else challenge
+    await Response("", status, headers)(asked.scope, asked.receive, asked.send)
+
+
+#: What filters take for an attack in a body.
+_SUSPICIOUS: Final = (b"<", b"../")
+
+
+async def _filter(_: Meeting, asked: Asked) -> None:
+    messages = [await asked.receive()]
+    while messages[-1].get("more_body"):
+        messages.append(await asked.receive())
+    body = b"".join(message.get("body", b"") for message in messages)
+    if any(part in body for part in _SUSPICIOUS):
+        await asked.page(403, "Request Rejected")
+        return
+
+    async def received() -> Message:
+        return messages.pop(0) if messages else await asked.receive()
+
+    await asked.app(asked.scope, received, asked.send)
+
+
+async def _maintenance(meeting: Meeting, asked: Asked) -> None:
+    if meeting.until is None and meeting.met >= meeting["from_request"]:
+        meeting.until = time.monotonic() + meeting["seconds"]
+    if meeting.until is not None and time.monotonic() < meeting.until:
+        await asked.page(200, "We are down for maintenance and will be back in a moment")
+    else:
+        await asked.passes()
+
+
+async def _resets(meeting: Meeting, asked: Asked) -> None:
+    if meeting.strikes("after"):
+        await asked.loses_answer()
+    await asked.reset()
+
+
+async def _truncated(_: Meeting, asked: Asked) -> None:
+    cut = False
+
+    async def halved(message: Message) -> None:
+        nonlocal cut
+        body = message.get("body", b"")
+        if not body:
+            await asked.send(message)
+        elif not cut:
+            cut = True
+            await asked.send(
+                {"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True}
+            )
+            if asked.transport is not None:
+                asked.transport.close()
+
+    # The answer to a HEAD has no body that could break off.
+    await asked.passes(None if asked.scope["method"] == "HEAD" else halved)
+    if cut:
+        await asked.gone()
+
+
+async def _outage(meeting: Meeting, asked: Asked) -> None:
+    over = meeting.until is not None and time.monotonic() >= meeting.until
+    if over or meeting.met < meeting["from_request"]:
+        await asked.passes()
+        return
+    if meeting.until is None:
+        seconds = meeting["seconds"] or None
+        meeting.until = time.monotonic() + (seconds or math.inf)
+        meeting.gate.shut(seconds)
+    await asked.reset()
+
+
+async def _restart(meeting: Meeting, asked: Asked) -> None:
+    if meeting.met % meeting["every"]:
+        await asked.passes()
+        return
+    asked.tokens.forget()
+    meeting.gate.shut(meeting["seconds"])
+    await asked.reset()
+
+
+async def _short_tokens(meeting: Meeting, asked: Asked) -> None:
+    asked.tokens.lifetime = timedelta(seconds=meeting["seconds"])
+    await asked.passes()
+
+
+async def _hanging(meeting: Meeting, asked: Asked) -> None:
+    match = load_description().match(
+        asked.scope["method"], asked.scope.get("raw_path", b"").decode("latin-1")
+    )
+    operation = match[0].id if match else None
+    due = meeting.met >= meeting["from_request"] and operation == meeting.figures["operation"]
+    await (asked.gone() if due else asked.passes())
+
+
+# fmt: off
+WEATHERS = (
+    Weather("latency", "Every answer takes a while longer.", _latency, {"seconds": 0.05}),
+    Weather("sporadic-503", "Now and then a request is answered 503 with Retry-After and does not reach the service.",
+            _sporadic_503, {"share": 0.02, "retry_after": 1}),
+    Weather("rate-limit", "Requests above a rate are answered 429 with Retry-After.",
+            _rate_limit, {"per_second": 60, "burst": 60, "retry_after": 1}),
+    Weather("gateway-html",
+            "Now and then a gateway answers with an HTML page, 502 or 504, before or after the request was done.",
+            _gateway_html, {"share": 0.02}),
+    Weather("lost-route", "Now and then a gateway knows no route and answers with an HTML page, 404.",
+            _lost_route, {"share": 0.01}),
+    Weather("maintenance",
+            "From some request on, everything is answered 200 with a maintenance page, for a few seconds.",
+            _maintenance, {"from_request": 100, "seconds": 6}),
+    Weather("empty-answers",
+            "Now and then an answer is empty: its body was lost, 200, or a filter asks who is there, 202.",
+            _empty_answers, {"share": 0.03}),
+    Weather("filter", "A filter answers what looks like an attack in a body with an HTML page, 403.",
+            _filter, {}, STANDS_IN_THE_WAY),
+    Weather("resets", "Now and then the connection is reset, before the request was done or after.",
+            _resets, {"share": 0.02, "after": 0.5}),
+    Weather("truncated", "Now and then the body of an answer breaks off in its middle.",
+            _truncated, {"share": 0.02}),
+    Weather("outage-from-start", "The service is down from the first request on.",
+            _outage, {"from_request": 1, "seconds": 0}, STANDS_IN_THE_WAY),
+    Weather("outage-midway", "From some request on the service is down, for good or for so many seconds.",
+            _outage, {"from_request": 300, "seconds": 0}, STANDS_IN_THE_WAY),
+    Weather("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
+            "tokens are forgotten, data is kept.",
+            _restart, {"every": 400, "seconds": 1.5}),
+    Weather("short-tokens", "Tokens die, as their expiration says, after five seconds.",
+            _short_tokens, {"seconds": 5}),
+    Weather("hanging-operation", "One operation never answers.",
+            _hanging, {"operation": "getDraftInfo", "from_request": 0}, STANDS_IN_THE_WAY),
+)
+# fmt: on
+ALL: Final = {weather.name: weather for weather in WEATHERS}
+"""Every weather by its name."""
+
+
+def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
+    """Put weathers over an application that has not started yet, the first of them met first.
+
+    Args:
+        texts: As the command line gives them: ``NAME``, ``NAME:FIGURE=VALUE:…``, several with commas between.
+
+    Raises:
+        UsageError: a name or a figure is unknown, or its value cannot be used; the line suggests another.
+    """
+    gate = Gate()
+    parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    for weather, figures in reversed([_read(part) for part in parts]):
+        make = partial(Meeting, weather=weather, figures=figures, gate=gate, seed=seed)
+        # In front: nearer to the wire than everything that is there already.
+        app.add_middleware(make)
+    return gate
+
+
+def _read(text: str) -> tuple[Weather, Figures]:
+    name, *settings = text.split(":")
+    if name not in ALL:
+        raise UsageError(f"unknown weather '{name}'; {suggestion(name, ALL)}")
+    weather = ALL[name]
+    return weather, {**weather.figures, **dict(_figure(weather, setting) for setting in settings)}
+
+
+def _figure(weather: Weather, setting: str) -> tuple[str, float | str]:
+    name, _, value = setting.partition("=")
+    if name not in weather.figures:
+        figures = ", ".join(weather.figures)
+        raise UsageError(f"the weather '{weather.name}' has no figure '{name}'; it has: {figures}")
+    if isinstance(weather.figures[name], str):
+        return name, value
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise UsageError(f"{weather.name}:{name} must be a number of 0 or more, not '{value}'")
+    return name, number
+
+
+def figures_text(weather: Weather) -> str:
+    """Return the figures of a weather as the command line would give them."""
+    return ":".join(f"{name}={value}" for name, value in weather.figures.items())

@@ -1,0 +1,247 @@
+"""A client of the service: an account role in a realm, which sends the operations' requests.
+
+Requests are made as the interface document says a client makes them; every part can be replaced, so that a case
+can make exactly one thing wrong.
+"""
+
+from __future__ import annotations
+
+import json as jsonlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from msgspec import UNSET, UnsetType
+
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.operations import UID_SHORTEST
+from registry_contracts.session.authentication import SIGN_IN, NoTokenError
+from registry_contracts.session.layers import Request, encoded, listed_headers
+from registry_contracts.session.session import Session
+from registry_contracts.session.shared_state import SharedState
+from registry_contracts.settings.target import ANONYMOUS
+
+#: Where a request names the record it is about.
+_NAMES: Final = ("uid", "identifier")
+#: Characters of an identifier that the rule refuses.
+TOO_SHORT: Final = UID_SHORTEST - 1
+#: A realm that does not exist, in any environment.
+_NO_REALM: Final = "rc-no-such-realm"
+#: Families of operations that may be refused to another account just before; what the others accept stays for good.
+_DISTURBED: Final = ("draft", "attachment")
+#: Each time that a case sends so many of an operation the last comes behind two refused ones: a service that goes wrong
+#: every other time would go wrong at the same of the two each time.
+_TWICE_EVERY: Final = 16
+
+
+#: An argument that was not given, where None has a meaning of its own.
+DEFAULT: Final = UNSET
+_Replaced = str | UnsetType | None
+
+
+def _at(operation: str) -> Callable[..., Exchange]:
+    """The method that sends an operation on a document, by its uid, or on what its path parameters name."""
+
+    def send(actor: OperationCalls, path: str | Mapping[str, str], **parts: Any) -> Exchange:
+        return actor.send(operation, path={"uid": path} if isinstance(path, str) else path, **parts)
+
+    return send
+
+
+class OperationCalls:
+    """The operations that a case names most often; what else a request can have is given as to `Actor.send`."""
+
+    send: Callable[..., Exchange]
+    get_draft, get_draft_info = _at("getDraft"), _at("getDraftInfo")
+    draft_exists, delete_draft = _at("draftExists"), _at("deleteDraft")
+    list_attachments, attachment_exists = _at("listAttachments"), _at("attachmentExists")
+    get_attachment, get_attachment_thumbnail = _at("getAttachment"), _at("getAttachmentThumbnail")
+
+    def create_token(self, **parts: Any) -> Exchange:
+        """Sign in."""
+        return self.send("createToken", **parts)
+
+    def list_drafts(self, **parts: Any) -> Exchange:
+        """List drafts."""
+        return self.send("listDrafts", **parts)
+
+
+@dataclass(eq=False, repr=False)
+class Actor(OperationCalls):
+    """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
+
+    `exchanges` gathers those of the case. `judge` is called with each one of the role's own token and realm, and may
+    raise what keeps a case from going on. `before` says which account is refused the same just before; empty for none.
+    """
+
+    session: Session
+    role: str
+    realm: str
+    case: str
+    _: KW_ONLY
+    attempt: int = 1
+    advisory: bool = False
+    exchanges: list[Exchange] | None = None
+    judge: Callable[[Exchange], None] | None = None
+    before: str = ""
+
+    def __post_init__(self) -> None:
+        self._sent = Counter[str]()
+
+    @property
+    def settle_seconds(self) -> float:
+        """How long an effect may take to show on the target."""
+        return self.session.settle_seconds
+
+    @property
+    def shared(self) -> SharedState:
+        """What all workers of the run share."""
+        return self.session.shared
+
+    def uploadable(self, size: int) -> int:
+        """The size of a file, in bytes, or somewhat less than the limit of the settings where that may refuse it."""
+        limit = self.session.target.attachments.size_limit_bytes
+        return size if limit is None else min(size, limit - limit // 50)
+
+    def token(self) -> str | None:
+        """This role's bearer token; None for the anonymous. Raises `NoTokenError` where the service gave none."""
+        return None if self.role == ANONYMOUS else self.session.authentication.token(self.role)
+
+    def another_token_that_ended_early(self) -> str:
+        """Which token was refused before its expiration where a fresh one was taken; empty where none was."""
+        return self.session.authentication.another_early_end()
+
+    def send(  # noqa: PLR0913 - every part of a request can be replaced
+        self,
+        operation: str,
+        *,
+        path: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | Iterable[tuple[str, str]] = (),
+        json: Any = DEFAULT,
+        body: bytes | Iterable[bytes] | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        token: _Replaced = DEFAULT,
+        realm: _Replaced = DEFAULT,
+        address: Callable[[str], str] | None = None,
+        summed: bool = False,
+        documented: str = "",
+    ) -> Exchange:
+        """Send one request of an operation and return the exchange.
+
+        Args:
+            path: Path parameters, decoded; each is percent-encoded whole.
+            json: Value sent as the JSON body, in place of the bytes of `body`.
+            headers: Added to the documented ones, or taken out where the value is None.
+            token: Bearer token in place of the role's own; None sends no Authorization header.
+            realm: Realm header in place of the actor's own; None sends none.
+            address: Rewrites the finished address, which then goes out exactly so: for another spelling of it.
+            summed: Keep only the beginning of the answer's body, and the digest of all of it.
+            documented: A name that goes out as the interface document writes it, whatever the target calls it.
+        """
+        described = self.session.description.operations[operation]
+        if json is not DEFAULT:
+            body = jsonlib.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        pairs = list(query.items() if isinstance(query, Mapping) else query)
+        url = described.url(self.session.target.base_url, **(path or {})) + _query(pairs)
+        listed = listed_headers(described, self.realm if realm is UNSET else realm)
+        if isinstance(token, str):
+            listed["Authorization"] = f"Bearer {token}"
+        own = token is UNSET and not any(name.lower() == "authorization" for name in headers or {})
+        request = Request(
+            operation=operation,
+            method=described.method,
+            url=address(url) if address else url,
+            headers=_changed(listed, headers or {}),
+            body=body,
+            identifiers=_identifiers(operation, path or {}, pairs, body),
+            writes=not described.safe and operation != SIGN_IN,
+            verbatim=address is not None,
+            summed=summed,
+            altered=self._altered({*map(str.lower, headers or {})}, pairs, token, realm),
+            documented=documented,
+            # Protected operations get the token; where the document is silent a signed-in client sends it too.
+            signed=own and operation != SIGN_IN and self.role != ANONYMOUS,
+            case=self.case,
+            attempt=self.attempt,
+            realm=self.realm,
+            role=self.role,
+            advisory=self.advisory,
+            gathered=self.exchanges,
+        )
+        if own and not request.altered and self.before:
+            self._sent[operation] += 1
+            for _ in range(1 if self._sent[operation] % _TWICE_EVERY else 2):
+                self._refuse_first(request, self.before, path or {}, pairs)
+        exchange = self.session.send(request)
+        if own and self.judge is not None and not request.altered and not request.once:
+            self.judge(exchange)
+        return exchange
+
+    def _refuse_first(
+        self, request: Request, role: str, path: Mapping[str, str], query: list[tuple[str, str]]
+    ) -> None:
+        """Let an account be refused the same, for a uid that is too short or else for its realm."""
+        same, short = (
+            self.session.description.operations[str(request.operation)],
+            self.session.namespace.uid(TOO_SHORT),
+        )
+        used_up = same.needs == "temporary-file"
+        if used_up or same.family not in _DISTURBED or not isinstance(request.body, bytes | None):
+            return
+        place = {**path, "uid": short} if "uid" in path else {}
+        url = same.url(self.session.target.base_url, **place) + _query(query)
+        headers = request.headers if place else {**request.headers, "Realm": _NO_REALM}
+        with suppress(NoTokenError):
+            self.session.send(replace(request, url=url, headers=headers, identifiers=(short,), role=role))
+
+    def _altered(
+        self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced
+    ) -> str:
+        """What of a request ought to have it refused, but for its content: credentials or realm."""
+        if token is None or self.role == ANONYMOUS:
+            return "no credentials"
+        if token is not UNSET or "authorization" in changed:
+            return "other credentials"
+        if self.role == "restricted":
+            return "credentials without rights"
+        if realm is not UNSET or "realm" in changed or any(name == "Realm" for name, _ in query):
+            return "realm"
+        return ""
+
+
+def _changed(listed: Mapping[str, str | None], changes: Mapping[str, str | None]) -> dict[str, str | bytes]:
+    """Headers with some replaced, added or, where the value is None, left out; names in any letter case."""
+    names = {name.lower(): name for name in listed}
+    headers = {**listed, **{names.get(name.lower(), name): value for name, value in changes.items()}}
+    return {name: encoded(value) for name, value in headers.items() if value is not None}
+
+
+def _query(pairs: list[tuple[str, str]]) -> str:
+    return "?" + urlencode(pairs, quote_via=quote, safe="$", errors="surrogatepass") if pairs else ""
+
+
+def _identifiers(
+    operation: str,
+    path: Mapping[str, str],
+    query: list[tuple[str, str]],
+    body: bytes | Iterable[bytes] | None,
+) -> tuple[str, ...]:
+    """Identifiers a request would write to: in the path or query, and in the headers of the records it carries."""
+    named = [path[name] for name in _NAMES if path.get(name)]
+    named += [value for name, value in query if name in _NAMES and value]
+    if isinstance(body, bytes) and operation != "createAttachment":
+        with suppress(ValueError, RecursionError):  # what is no JSON holds no record
+            named += _inside(jsonlib.loads(body))
+    return tuple(dict.fromkeys(named))
+
+
+def _inside(value: Any) -> Iterator[str]:
+    header = value.get("header") if isinstance(value, dict) else None
+    identifier = header.get("identifier") if isinstance(header, dict) else None
+    if isinstance(identifier, str) and identifier:
+        yield identifier
+    for member in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _inside(member)

@@ -1,0 +1,190 @@
+"""Removes drafts: those of a run after each case and at its end, and what refused writes have stored."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from registry_contracts.errors import EnvironmentFault
+from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
+from registry_contracts.session.actor import Actor
+from registry_contracts.session.layers import Request
+from registry_contracts.session.ledger import Entry, Ledger, header_as_sent, read_entries
+from registry_contracts.session.session import Session
+from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS
+
+#: The case on whose behalf drafts are deleted; it may use what the request budget keeps back.
+CLEANING: Final = "[cleaning]"
+#: How long a write that was cut off on its way may still take to have an effect.
+_SETTLING_SECONDS: Final = 1.0
+_GONE: Final = (404, 410)
+#: Refusals that may be about who asks.
+_FOR_THE_ACCOUNT: Final = (401, 403)
+#: Realm, identifier, and the Realm header where it is not the realm's own, as `realm_as_sent` says it.
+Place = tuple[str, str, str]
+
+
+def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True) -> str | None:
+    """Delete a draft, as the role that saved it, and say why it is there still; None when it is gone.
+
+    Whose a draft is that several accounts saved is not shown: refused to one, it is asked for as each of them.
+
+    Args:
+        certain: It cannot come into being any more once it is found absent.
+    """
+    actor, path = Actor(session, deleting_role(draft), draft.realm, case), {"uid": draft.identifier}
+    if not draft.realm_sent:
+        answer = actor.send("deleteDraft", path=path).answer
+        gone = answer.success or (answer.status in _GONE and certain)
+        if not gone and answer.status in _FOR_THE_ACCOUNT:
+            gone = _another_deletes(session, draft, case)
+        return None if gone else f"deleteDraft answered {answer.status}"
+    # Saved under another Realm header than its realm's: deleted under that one, or else wherever it may stand.
+    as_saved = header_as_sent(draft.realm_sent)
+    realms = (name for name in session.target.realms if name in DOCUMENT_REALMS)
+    ways: list[dict[str, str | None]] = [as_saved]
+    ways += [{"Realm": name} for name in realms]
+    deleted = any(actor.send("deleteDraft", path=path, headers=way).answer.success for way in ways)
+    look = actor.send("draftExists", path=path, headers=as_saved).answer
+    gone = certain and (look.status in _GONE or (look.refusal and deleted))
+    return None if gone else f"saved under Realm {draft.realm_sent}, still there or out of sight"
+
+
+def _another_deletes(session: Session, draft: Entry, case: str) -> bool:
+    """Whether an account deletes a draft that the one which saved it may not delete."""
+    for role in session.target.accounts:
+        if role != deleting_role(draft):
+            with suppress(EnvironmentFault):
+                actor = Actor(session, role, draft.realm, case)
+                if actor.send("deleteDraft", path={"uid": draft.identifier}).answer.success:
+                    return True
+    return False
+
+
+def deleting_role(draft: Entry) -> str:
+    """The role that may delete a draft: the one that saved it, but it takes an account."""
+    return AUTHOR if draft.role == ANONYMOUS else draft.role
+
+
+def note_if_there(session: Session, place: Place, role: str) -> bool:
+    """Put a draft on a session's ledger where it is there although its write was refused to a role."""
+    realm, uid, sent = place
+    role = AUTHOR if role == ANONYMOUS else role
+    actor = Actor(session, role, realm, CLEANING)
+    with suppress(EnvironmentFault):
+        if actor.send("draftExists", path={"uid": uid}, headers=header_as_sent(sent)).answer.success:
+            save = Request("saveDraft", "PUT", "", {}, identifiers=(uid,), realm=realm, role=role)
+            if entry := session.ledger.intend(save, sent):
+                session.ledger.settle(entry, "created")
+            return True
+    return False
+
+
+def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> None:
+    """Put on a session's ledger the drafts of refused submissions; `ledgers` are all of its run.
+
+    Of those of a role in a realm the last is looked for, of the author's one from amidst them, too; where one is there,
+    all of them. One that differs in letter case from what was taken is left alone: it may be the same to a service.
+    """
+    writes = sorted(read_entries(ledgers), key=lambda entry: entry.at)
+    kept = {(entry.realm, entry.identifier.casefold()) for entry in writes if entry.state != "refused"}
+    refused: dict[tuple[str, str], dict[Place, None]] = {}
+    for entry in writes:
+        own = is_valid_uid(entry.identifier) and entry.identifier.startswith(session.namespace.prefix)
+        of_drafts = entry.what == "submission" and entry.realm in DOCUMENT_REALMS
+        if own and of_drafts and (entry.realm, entry.identifier.casefold()) not in kept:
+            refused.setdefault((entry.realm, entry.role), {})[entry.place] = None
+    for (_, role), noted in refused.items():
+        places = list(noted)
+        looked_for = dict.fromkeys((places[-1], places[len(places) // 2]) if role == AUTHOR else places[-1:])
+        if session.breaker.open is None and any(note_if_there(session, place, role) for place in looked_for):
+            for place in (place for place in noted if place not in looked_for):
+                note_if_there(session, place, role)
+
+
+def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
+    """Delete what is a draft of a run's contacts and submissions, as far as the service lets; the records stay."""
+    made = [
+        entry
+        for entry in read_entries(ledgers)
+        if entry.what in PERMANENT_KINDS and entry.state == "created" and entry.realm in DOCUMENT_REALMS
+    ]
+    for entry in {entry.place: entry for entry in made}.values():
+        own = is_valid_uid(entry.identifier) and entry.identifier.startswith(session.namespace.prefix)
+        if own and session.breaker.open is None:
+            with suppress(EnvironmentFault):
+                why_there(session, entry, CLEANING)
+
+
+def draft_cleanup(session: Session) -> DraftCleanup:
+    """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
+    return DraftCleanup(
+        session.ledger,
+        lambda draft, certain: why_there(session, draft, CLEANING, certain=certain) is None,
+        lambda: session.breaker.open is not None,
+        session.kept,
+    )
+
+
+@dataclass(eq=False, repr=False)
+class DraftCleanup:
+    """Deletes the drafts that a ledger holds, newest first, until it is `stopped`.
+
+    `remove` deletes a draft, and says whether it is gone; of one that may yet come into being only where told that
+    this is certain not to happen. `kept` are identifiers of drafts that cases share until the end of the run.
+    """
+
+    ledger: Ledger
+    remove: Callable[[Entry, bool], bool]
+    stopped: Callable[[], bool]
+    kept: set[str]
+    _tried: set[tuple[str, str, str]] = field(default_factory=set)
+    _unwritten: OSError | None = None
+
+    def after_case(self) -> None:
+        """Delete what is not shared, and was not tried in vain before."""
+        drafts = [draft for draft in self._chosen() if draft.place not in self._tried]
+        self._tried.update(draft.place for draft in drafts)
+        self._remove_all(drafts)
+
+    def at_the_end(self, *, last: bool) -> None:
+        """Delete what is not shared, also what a first try did not remove.
+
+        Where no process comes after this one (`last`) the shared ones go too, and a write that may still be on its way
+        is waited for.
+
+        Raises:
+            OSError: something could not be written about a deletion, all others of which were sent nevertheless.
+        """
+        if last:
+            self.kept.clear()
+        self._remove_all(self._chosen())
+        if last and any(map(_uncertain, self.ledger.removable())) and not self.stopped():
+            time.sleep(_SETTLING_SECONDS)
+            self._remove_all(filter(_uncertain, self._chosen()), certain=True)
+        if self._unwritten is not None:
+            raise self._unwritten
+
+    def _chosen(self) -> list[Entry]:
+        """The drafts that are not shared, newest first."""
+        return [draft for draft in self.ledger.removable() if draft.identifier not in self.kept]
+
+    def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False) -> None:
+        for draft in drafts:
+            # What the environment stands in the way of stays in the ledger, and is reported as a leftover.
+            with suppress(EnvironmentFault):
+                try:
+                    if not self.stopped() and self.remove(draft, certain or not _uncertain(draft)):
+                        self.ledger.removed(*draft.place)
+                except OSError as error:
+                    # The journal takes no more; a disk that is full leaves no drafts with the service.
+                    self._unwritten = error
+
+
+def _uncertain(draft: Entry) -> bool:
+    """Whether a draft may come into being after it was found absent: its save was not answered."""
+    return draft.state in ("intended", "unknown")

@@ -1,0 +1,295 @@
+"""The write-ahead file of everything a run created or may have created (design 5)."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.file_formats import Format, Moment, Name, one_of, plain, read_bytes
+from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
+from registry_contracts.session.budgets import ResidueBudget
+from registry_contracts.session.layers import Layer, Request
+
+#: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
+#: killed or interrupted, the second where the answer does not tell.
+State = Literal["intended", "created", "refused", "unknown", "removed"]
+
+#: Facts of a run, in its folder beside the ledgers.
+RUN_FILE = "run.json"
+#: The writes of all workers of a run that is over.
+LEDGER_FILE = "ledger.jsonl"
+#: The only thing that the interface gives a means to remove.
+REMOVABLE = "draft"
+#: States of a draft that say that a write of it left nothing.
+_GONE = frozenset({"refused", "removed"})
+#: Members under which an answer names the record it is about.
+_NAMES = ("identifier", "recordidentifier", "documentuid", "uid", "id", "_id")
+
+
+#: In the place of the Realm header that a write carried: it had none, or an empty one.
+WITHOUT_REALM = "(none)"
+EMPTY_REALM = "(empty)"
+
+
+def realm_as_sent(headers: Mapping[str, Any], realm: str) -> str:
+    """Say which Realm header a request carried in the place of its realm's own; empty for its own."""
+    given = next((value for name, value in headers.items() if name.lower() == "realm"), None)
+    if given is None:
+        return WITHOUT_REALM
+    text = given.decode("utf-8", "replace") if isinstance(given, bytes) else str(given)
+    return "" if text == realm else text or EMPTY_REALM
+
+
+def header_as_sent(realm_sent: str) -> dict[str, str | None]:
+    """The change of headers that makes a request carry what `realm_as_sent` said."""
+    if not realm_sent:
+        return {}
+    return {"Realm": {WITHOUT_REALM: None, EMPTY_REALM: ""}.get(realm_sent, realm_sent)}
+
+
+class Entry(Format, frozen=True):
+    """One write, a line of the ledger: `what` it leaves, where, as whom, and what became of it; `by` names the worker.
+
+    `realm_sent` is the Realm header of a draft's save where it was not that of the realm. Lines of one worker with
+    the same number are about the same write; the last one counts.
+    """
+
+    number: Annotated[int, Meta(ge=1)]
+    operation: Name
+    what: Annotated[str, one_of("draft", "contact", "attachment", "submission")]
+    realm: Name
+    role: Name
+    identifier: str
+    state: State
+    at: Moment
+    by: str = ""
+    realm_sent: str = ""
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where the record stands: one that was saved under another Realm header may be another one."""
+        return self.realm, self.identifier, self.realm_sent
+
+
+class Ledger:
+    """Append-only: each line is handed to the operating system before the write is sent."""
+
+    def __init__(self, path: Path, budget: ResidueBudget | None = None) -> None:
+        self._file = path.open("a", encoding="utf-8")
+        self._by = path.stem.removeprefix("ledger-")
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._entries: dict[int, Entry] = {}
+        self._permanent: dict[int, Request] = {}
+        #: Of these, drafts that are there or may be there: few, however many there have been.
+        self._drafts: dict[int, Entry] = {}
+
+    def intend(self, write: Request, realm_sent: str = "") -> Entry | None:
+        """Note a write before it is sent, `realm_sent` as in its entry; None where the operation leaves nothing behind.
+
+        Raises:
+            ResidueSpent: it could create one permanent record more than the run may; nothing was noted.
+        """
+        described = load_description().operations.get(write.operation or "")
+        what = described.stores if described else None
+        if what is None:
+            return None
+        with self._lock:
+            entry = Entry(
+                number=len(self._entries) + 1,
+                operation=str(write.operation),
+                what=what,
+                realm=write.realm,
+                role=write.role,
+                identifier=next(iter(write.identifiers), ""),
+                state="intended",
+                at=_now(),
+                by=self._by,
+                realm_sent=realm_sent if what == REMOVABLE else "",
+            )
+            if self._budget and what in PERMANENT_KINDS:
+                self._budget.reserve(write, _record(entry))
+                self._permanent[entry.number] = write
+            self._write(entry)
+            # Only what is on disk is sent.
+            self._file.flush()
+        return entry
+
+    def settle(
+        self, entry: Entry, state: State, identifier: str | None = None, *, renamed: bool = False
+    ) -> None:
+        """Note what became of a write, and the identifier that the service gave; `renamed` as for the budget."""
+        settled = replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier)
+        with self._lock:
+            self._write(settled)
+            if self._budget and (write := self._permanent.pop(entry.number, None)):
+                self._budget.settle(write, _record(entry), kept=state != "refused", renamed=renamed)
+
+    def removed(self, realm: str, identifier: str, realm_sent: str = "") -> None:
+        """Note that a draft was deleted through the interface, under the Realm header that it was saved with."""
+        with self._lock:
+            for entry in list(self._drafts.values()):
+                if entry.place == (realm, identifier, realm_sent):
+                    self._write(replace(entry, state="removed", at=_now()))
+
+    def removable(self) -> list[Entry]:
+        """Drafts that are there or may be there, newest first, one entry for each."""
+        with self._lock:
+            return removable(self._drafts.values())
+
+    def residue(self) -> Iterator[Entry]:
+        """What stays behind because the interface gives no means to remove it."""
+        with self._lock:
+            return residue(list(self._entries.values()))
+
+    def take_over(self, ledgers: Iterable[Path]) -> None:
+        """Take in the drafts that other sessions of the run left: those they kept, and all of one that died."""
+        for left in read_entries(sorted(ledgers)):
+            if left.what == REMOVABLE and left.state not in _GONE:
+                with self._lock:
+                    self._write(replace(left, number=len(self._entries) + 1, by=self._by))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _write(self, entry: Entry) -> None:
+        self._entries[entry.number] = entry
+        if entry.what == REMOVABLE and entry.state not in _GONE:
+            self._drafts[entry.number] = entry
+        else:
+            self._drafts.pop(entry.number, None)
+        # A disk that is full costs no clean-up: without its line a write counts as one that may have created something.
+        with suppress(OSError):
+            # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
+            self._file.write(json.dumps(plain(entry)) + "\n")
+            self._file.flush()
+
+
+@dataclass(eq=False, repr=False)
+class WriteAhead:
+    """The layer that writes down a write before it is sent, and what became of it after."""
+
+    below: Layer
+    ledger: Ledger
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request; a write only when its line is on disk."""
+        entry = None
+        if request.writes:
+            headers = request.headers if request.written is None else request.written[1]
+            entry = self.ledger.intend(request, realm_as_sent(headers, request.realm))
+        exchange = self.below.send(request)
+        if entry is not None:
+            self._settle(entry, exchange)
+        return exchange
+
+    def _settle(self, entry: Entry, exchange: Exchange) -> None:
+        answer = exchange.response
+        state = outcome(answer, exchange.fault, entry.what)
+        if state == "refused" and exchange.unsettled:
+            state = "unknown"  # an earlier try may have been taken, and this one been refused for it
+        assigns = load_description().operations[entry.operation].assigns_identifier
+        renamed = assigns and state == "created" and not _tells(answer, entry.identifier)
+        given = named(answer) if state == "created" and (renamed or not entry.identifier) else None
+        self.ledger.settle(entry, state, given, renamed=renamed)
+
+
+def _tells(answer: Response | None, identifier: str) -> bool:
+    """Whether an answer says that its record has this identifier."""
+    return answer is not None and (
+        identifier in answer.text or identifier in answer.headers.get("location", "")
+    )
+
+
+def removable(entries: Iterable[Entry]) -> list[Entry]:
+    """Of the latest state of writes, drafts that are there or may be there: newest first, one entry for each."""
+    newest: dict[tuple[str, str, str], Entry] = {}
+    for entry in sorted(entries, key=lambda entry: (entry.at, entry.number), reverse=True):
+        # A save that was refused says nothing about those before it; a draft that was removed is gone for all of them.
+        if entry.what == REMOVABLE and entry.state != "refused":
+            newest.setdefault(entry.place, entry)
+    return [entry for entry in newest.values() if entry.state != "removed"]
+
+
+def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Of the latest state of writes, what stays behind; a write whose record has no identifier stands for itself."""
+    seen: set[tuple[str, str, str]] = set()
+    for entry in entries:
+        key = (entry.what, entry.realm, _record(entry))
+        kept = entry.state in ("created", "unknown", "intended")
+        if entry.what != REMOVABLE and kept and key not in seen:
+            seen.add(key)
+            yield entry
+
+
+def outcome(answer: Response | None, fault: str | None, what: str = "contact") -> State:
+    """What an answer says became of a write.
+
+    Args:
+        what: Kind of the record. Problems of the content of what stays may come with any status below 500 (design
+            4.2); whether the answer to a saved draft tells what is still to be done is not shown.
+    """
+    if answer is not None and answer.status == 429:
+        return "refused"
+    if answer is None or fault:
+        return "unknown"
+    if answer.refusal or (what in PERMANENT_KINDS and readers.tells_errors(answer)):
+        return "refused"
+    return "created" if answer.success else "unknown"
+
+
+def named(answer: Response | None) -> str | None:
+    """The identifier that an answer gives to the record it is about, where it stands under a usual name.
+
+    The surest name counts first: the answer to a submission may describe its workflow before its document.
+    """
+    body = answer.json if answer is not None else None
+    records = [body, *(body.values() if isinstance(body, dict) else ())]
+    lowered = [
+        {name.lower(): member for name, member in record.items()}
+        for record in records
+        if isinstance(record, dict)
+    ]
+    names = (record[name] for name in _NAMES for record in lowered if is_valid_uid(record.get(name)))
+    return next(names, None)
+
+
+def read_entries(paths: Iterable[Path]) -> list[Entry]:
+    """The latest state of every write in some ledgers, without lines that a kill cut short or that are not ours."""
+    entries: dict[tuple[str, int], Entry] = {}
+    for line in (line for path in paths for line in read_bytes(path).decode("utf-8", "replace").split("\n")):
+        with suppress(ValueError, RecursionError, msgspec.ValidationError):
+            entry = msgspec.convert(json.loads(line), Entry)
+            entries[entry.by, entry.number] = entry
+    return list(entries.values())
+
+
+def append_removed(path: Path, entries: Iterable[Entry]) -> None:
+    """Note in the ledger of another run, or of a worker that died, that its drafts are gone."""
+    with path.open("a", encoding="utf-8") as file:
+        for entry in entries:
+            # The break in front closes a line that a kill cut short.
+            file.write("\n" + json.dumps(plain(replace(entry, state="removed", at=_now()))) + "\n")
+
+
+def _record(entry: Entry) -> str:
+    """What tells the record of a write from others; a write without an identifier makes one of its own."""
+    return entry.identifier or f"({entry.by} {entry.number})"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,101 @@
+"""The pace: how many requests a second, and how many at once, all processes of a run send together."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.session.layers import Layer, Request
+from registry_contracts.session.shared_state import SharedState
+
+#: More requests than so many are never under way together: a run has a few workers with a few threads each.
+MOST_SLOTS: Final = 256
+#: A slower pace is this one: clocks do not take every number.
+LONGEST_INTERVAL_SECONDS: Final = 86_400.0
+#: How long a session waits before it looks again for a free slot.
+_POLL_SECONDS: Final = 0.005
+#: The longest rest that one response can impose on all sessions; a service that asks for more gets no retry.
+LONGEST_REST_SECONDS: Final = 30.0
+
+#: Under which the next free moment and the end of a rest lie.
+_NEXT: Final = "next moment"
+_REST: Final = "rest"
+
+
+class Pace:
+    """A request rate and a number of requests under way (None for no limit), shared through the run's private folder.
+
+    Moments are those of the monotonic clock, which the processes of one machine share and which never goes back.
+    """
+
+    def __init__(
+        self, below: Layer, folder: Path, requests_per_second: float | None, concurrency: int | None
+    ) -> None:
+        self._below = below
+        rate = requests_per_second
+        self._interval = min(1.0 / rate, LONGEST_INTERVAL_SECONDS) if rate else 0.0
+        self._shared = SharedState(folder)
+        self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(min(concurrency or 0, MOST_SLOTS))]
+        self._lock = threading.Lock()
+        self.sent = 0
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request when its turn has come."""
+        with self._lock:
+            self.sent += 1
+        # The slot first: requests that waited for one after their moment had come would go out in a bunch.
+        slot = self._acquire_slot()
+        try:
+            self.wait_for_moment()
+            return self._below.send(request)
+        finally:
+            if slot is not None:
+                slot.release()
+
+    def rest(self, seconds: float) -> None:
+        """Let no worker send anything for some seconds, because the service asked for it (Retry-After)."""
+        until = time.monotonic() + min(seconds, LONGEST_REST_SECONDS)
+        if seconds > 0:
+            self._shared.renewed(_REST, lambda: until, lambda kept: kept >= until)
+
+    def wait_for_moment(self) -> None:
+        """Wait until a moment of this request's own, outside every rest, has come."""
+        while True:
+            _pause(self._own_moment())
+            rest = self._moment(_REST)
+            if rest <= time.monotonic():
+                return
+            _pause(rest)
+
+    def _own_moment(self) -> float:
+        if not self._interval:
+            return 0.0
+
+        def next_one() -> float:
+            return max(time.monotonic(), self._moment(_NEXT)) + self._interval
+
+        return self._shared.renewed(_NEXT, next_one, lambda _: False) - self._interval
+
+    def _moment(self, name: str) -> float:
+        return float(self._shared.offered(name) or 0.0)
+
+    def _acquire_slot(self) -> FileLock | None:
+        while self._slots:
+            for slot in self._slots:
+                try:
+                    slot.acquire(blocking=False)
+                except Timeout:
+                    continue
+                return slot
+            time.sleep(_POLL_SECONDS)
+        return None
+
+
+def _pause(until: float) -> None:
+    if (left := until - time.monotonic()) > 0:
+        time.sleep(left)

@@ -1,0 +1,210 @@
+"""Passes other programs' requests on to a target, unchanged: for traffic that the suite did not make.
+
+Nothing is paced, repeated, or written into the ledger here, since the requests are not the suite's; the guard against
+production looks at each of them before its first byte all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from registry_contracts.errors import EnvironmentFault
+from registry_contracts.session.transport import LONGEST_CONNECT_SECONDS
+from registry_contracts.session.way import check_way, way_to
+from registry_contracts.settings.guard import refuse_request
+from registry_contracts.settings.target import Target
+
+#: Headers that concern one connection only (RFC 9110, 7.6.1), and those that the connection itself decides.
+HOP_BY_HOP: Final = frozenset(
+    {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+) | {
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+}
+#: Decided here: the target has another name, and the body is asked for by the server in front.
+_OURS: Final = frozenset({"host", "expect"})
+_AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+#: Many services close what was idle for five seconds; a request on a closed connection would be lost.
+_IDLE_SECONDS: Final = 3.0
+_LONGEST_LINE: Final = 64 * 1024
+_BUFFER: Final = 128 * 1024
+
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+Pairs = list[tuple[str, str]]
+
+
+class RelayFault(Exception):
+    """The target gave no answer; the text says how in a few words."""
+
+
+@dataclass(frozen=True)
+class TargetResponse:
+    """The target's answer as it comes in.
+
+    Attributes:
+        headers: As they came, in their order, letter case and number, but for those of the connection.
+        body: Pieces of the body as they arrive, as they were packed; raises `RelayFault` where it breaks off.
+    """
+
+    status: int
+    reason: str
+    headers: Pairs
+    body: AsyncIterator[bytes]
+
+
+class Relay:
+    """Connections to one target; use it as an asynchronous context manager."""
+
+    def __init__(self, target: Target) -> None:
+        check_way(target)
+        self._target = target
+        self._client: aiohttp.ClientSession | None = None
+        self._way = way_to(target.base_url, target.tls)
+        self._proxy = self._way.proxy(target.base_url)
+
+    async def __aenter__(self) -> Self:
+        """Open the client; nothing is sent yet."""
+        self._client = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._way.tls(), keepalive_timeout=_IDLE_SECONDS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+            skip_auto_headers=_AUTOMATIC,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=LONGEST_CONNECT_SECONDS),
+            max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
+            read_bufsize=_BUFFER,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close every connection."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    async def reach(self) -> None:
+        """See that the target accepts connections, without sending anything; raises `EnvironmentFault`."""
+        if self._proxy:
+            return
+        parts = urlsplit(self._target.base_url)
+        secure = parts.scheme == "https"
+        port = parts.port or (443 if secure else 80)
+        try:
+            opening = asyncio.open_connection(parts.hostname, port, ssl=self._way.tls() if secure else None)
+            _, writer = await asyncio.wait_for(opening, LONGEST_CONNECT_SECONDS)
+        except (OSError, TimeoutError) as error:
+            raise EnvironmentFault(
+                f"{self._target.base_url} cannot be reached: {_words(error)}; is the service up, and is the address "
+                "right?"
+            ) from None
+        writer.close()
+
+    @asynccontextmanager
+    async def send(
+        self,
+        method: str,
+        raw_target: str,
+        headers: Iterable[tuple[str, str]],
+        body: AsyncIterator[bytes] | None,
+    ) -> AsyncIterator[TargetResponse]:
+        """Send a request on, and give its answer while it comes in.
+
+        Args:
+            raw_target: Path and query below the base URL, as the client wrote them.
+            headers: As the client wrote them; those of its connection are left out here.
+
+        Raises:
+            GuardViolation: it must not be sent; nothing was.
+            RelayFault: the target did not answer.
+        """
+        if self._client is None:
+            raise RelayFault("the relay is closed")
+        address = self._target.base_url + raw_target
+        kept = end_to_end(headers)
+        refuse_request(method, address, kept, self._target)
+        try:
+            async with self._client.request(
+                method,
+                URL(address, encoded=True),
+                headers=CIMultiDict(kept),
+                data=body,
+                proxy=self._proxy,
+                allow_redirects=False,
+            ) as response:
+                pairs = end_to_end(decoded(response.raw_headers))
+                if any(_CONTROL.search(text) for text in (response.reason or "", *chain(*pairs))):
+                    raise RelayFault("its answer has control characters in a header")
+                yield TargetResponse(response.status, response.reason or "", pairs, _pieces(response))
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise RelayFault(_words(error)) from error
+        except (UnicodeEncodeError, ValueError) as error:
+            raise RelayFault(f"the request cannot be sent on: {error}") from error
+
+
+def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:
+    """The headers that are for the other end, in their order; those that Connection names are for this one."""
+    pairs = list(headers)
+    named = {
+        word.strip().lower()
+        for name, value in pairs
+        if name.lower() == "connection"
+        for word in value.split(",")
+    }
+    dropped = HOP_BY_HOP | _OURS | (named - {"close", "keep-alive"})
+    return [(name, value) for name, value in pairs if name.lower() not in dropped]
+
+
+async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.content.iter_any():
+            yield piece
+    except aiohttp.ClientError as error:
+        raise RelayFault(f"the answer broke off ({_words(error)})") from error
+
+
+def decoded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
+    """Header lines as text; bytes that are not UTF-8 are read as Latin-1, as older services mean them."""
+
+    def text(raw: bytes) -> str:
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError:
+            return raw.decode("latin-1")
+
+    return [(text(name), text(value)) for name, value in headers]
+
+
+#: What went wrong, in a few words, the most telling kinds first.
+_WORDS: Final[Mapping[type[BaseException] | tuple[type[BaseException], ...], str]] = {
+    aiohttp.ServerDisconnectedError: "the connection was closed without an answer",
+    (aiohttp.ClientSSLError, ssl.SSLError): "the TLS certificate or handshake was not accepted",
+    (aiohttp.ClientConnectorDNSError, socket.gaierror): "the host name does not resolve",
+    ConnectionRefusedError: "the connection was refused",
+    (ConnectionResetError, BrokenPipeError): "the connection was reset",
+    aiohttp.ClientPayloadError: "it ended too early",
+    aiohttp.ClientResponseError: "it is no HTTP",
+    TimeoutError: "no connection within the time limit",
+}
+
+
+def _words(error: BaseException) -> str:
+    for kind, words in _WORDS.items():
+        if isinstance(error, kind) or isinstance(error.__cause__, kind):
+            return words
+    return "the connection failed"

@@ -1,0 +1,265 @@
+"""Retry: a request is tried as often as is polite and safe (design 4.7).
+
+A write whose answer was lost is looked up before it is sent again. Where a request has no answer, a control tells what
+is blocked on the way from a service that is down.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from urllib3.exceptions import InvalidHeader
+from urllib3.util import Retry as RetryAfter
+
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.exchanges.foreign_answers import (
+    ForeignAnswers,
+    blocked_words,
+    harmless,
+    perhaps_of_the_way,
+)
+from registry_contracts.interface.description import load_description, operations_with
+from registry_contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
+from registry_contracts.session.budgets import RequestBudget
+from registry_contracts.session.layers import JSON, Request, texts
+from registry_contracts.session.pace import Pace
+from registry_contracts.session.transport import TIMED_OUT, Transport
+from registry_contracts.settings.guard import refuse_request
+from registry_contracts.settings.target import Target
+
+#: Tries in all, the first included.
+_MOST_TRIES: Final = 4
+_FIRST_WAIT_SECONDS: Final = 0.25
+_LONGEST_WAIT_SECONDS: Final = 30.0
+#: A time-out costs the whole time limit, so that it is not tried more often.
+_MOST_TIME_OUTS: Final = 2
+#: What was seen to be blocked before is tried as often.
+_MOST_BLOCKED: Final = 2
+#: So often in a row does a case lose the answer to what cannot be repeated before it counts as blocked.
+_MOST_LOST: Final = 3
+#: A control that takes longer than this, in seconds, is no sign of a service that answers.
+_CONTROL_SECONDS: Final = 5.0
+#: However little is left of a time limit, in seconds, a request has so long.
+_LEAST_SECONDS: Final = 0.5
+_SIGN_IN: Final = "createToken"
+_SAFE: Final = ("GET", "HEAD")
+_ABSENT: Final = (404, 410)
+_TOO_MANY: Final = 429
+_UNAVAILABLE: Final = 503
+#: The operation that looks.
+_LOOKUP_OPERATION: Final = "getDraft"
+_NO_RETRY: Final = RetryAfter(0)
+_BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
+
+
+@dataclass(eq=False, repr=False)
+class Retry:
+    """Sends each request as often as is polite and safe; `redact` takes secrets out of what is told of faults."""
+
+    below: Pace
+    target: Target
+    transport: Transport
+    breaker: Breaker
+    budget: RequestBudget
+    redact: Callable[[str], str]
+    repeated: int = 0
+    _answers: ForeignAnswers = field(default_factory=ForeignAnswers)
+    #: By operation, the last read that was answered.
+    _reads: dict[str | None, Request] = field(default_factory=dict)
+    _blocked: set[tuple[str | None, str]] = field(default_factory=set)
+    _lost: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _deadline: float | None = None
+
+    @contextmanager
+    def time_limit(self, seconds: float) -> Iterator[None]:
+        """Let nothing take longer than some seconds in all, tries and waits included; nor than a limit around it."""
+        outer, own = self._deadline, time.monotonic() + seconds
+        self._deadline = own if outer is None else min(outer, own)
+        try:
+            yield
+        finally:
+            self._deadline = outer
+
+    def _left(self) -> float:
+        """Seconds left of the time limit."""
+        return math.inf if self._deadline is None else self._deadline - time.monotonic()
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request; the exchange is that of the last try."""
+        spent, retries, unsettled, met = 0.0, 0, 0, list[str]()
+        while True:
+            exchange = self._try(request, retries)
+            exchange.unsettled, exchange.met = unsettled, met
+            spent += exchange.seconds or 0.0
+            if exchange.fault is None:
+                self._note_answer(request, exchange)
+                return exchange
+            met.append(exchange.fault)
+            self._note_fault(exchange, exchange.fault)
+            wait = self._wait_before_next(exchange)
+            if wait is not None:
+                self.below.rest(_requested_wait(exchange.response))
+            once = request.once and exchange.received
+            again = wait is not None and not once and self._may_send_again(request, exchange)
+            if not again or wait is None or not self.budget.affords():
+                # An outage, where the service asks for a longer wait than there is time for.
+                asks = exchange.response is not None and _wait_before(2, exchange.response) is None
+                spent += LONGEST_OUTAGE_SECONDS * asks
+                self._missed(request, exchange, exchange.fault, spent)
+                return exchange
+            retries, unsettled = retries + 1, exchange.unsettled
+            with self._lock:
+                self.repeated += 1
+            self.breaker.wait(wait, polite=exchange.status == _TOO_MANY)
+
+    def _try(self, request: Request, retries: int) -> Exchange:
+        exchange = self.below.send(self._in_time(request))
+        exchange.retries = retries
+        if exchange.response:
+            fault = self._answers.take(exchange)
+            exchange.fault = fault and self.redact(fault)
+            if self._answers.comes_again(exchange) and self._others_are_answered(request):
+                self._answers.accept(exchange)
+                exchange.fault = None
+        return exchange
+
+    def _note_answer(self, request: Request, exchange: Exchange) -> None:
+        self.breaker.answered(exchange.operation)
+        if self._answers.accepted(exchange):
+            exchange.met = []  # nothing was put right
+        answer = exchange.response
+        if answer and answer.refusal and (told := perhaps_of_the_way(exchange)):
+            exchange.blocked = self._is_blocked(request, told)
+            return
+        with self._lock:
+            self._lost.pop((request.case, request.operation), None)
+            if request.method in _SAFE and answer and answer.success:
+                self._reads.pop(request.operation, None)
+                self._reads[request.operation] = request
+
+    def _is_blocked(self, request: Request, fault: str, *, repeated: bool = False) -> bool:
+        """Whether something on the way stands before requests like this again and again."""
+        case, kind = (request.case, request.operation), (request.operation, fault)
+        with self._lock:
+            self._lost[case] += 1
+            if repeated or self._lost[case] >= _MOST_LOST:
+                self._blocked.add(kind)
+            return kind in self._blocked
+
+    def _missed(self, request: Request, exchange: Exchange, fault: str, spent: float) -> None:
+        """Take note of a request without an answer, which says nothing of others where these are answered."""
+        answer = exchange.response
+        later = answer is not None and (answer.status == _TOO_MANY or _requested_wait(answer) > 0)
+        others = not later and self._others_are_answered(request)
+        self.breaker.missed(exchange.operation, fault, spent)
+        if not others or fault in TIMED_OUT or request.operation == _SIGN_IN:
+            return
+        exchange.blocked = self._is_blocked(request, fault, repeated=exchange.retries > 0)
+        exchange.fault = blocked_words(fault) if exchange.blocked else fault
+
+    def _others_are_answered(self, request: Request) -> bool:
+        """Whether another request is answered at this moment: the last read, or else a list of drafts to nobody."""
+        with self._lock:
+            reads = [read for operation, read in self._reads.items() if operation != request.operation]
+        control = reads[-1] if reads else self._anonymous_list(request)
+        if not self.budget.affords():
+            return False
+        exchange = self.below.send(self._in_time(replace(control, limit=_CONTROL_SECONDS)))
+        if exchange.response is None or self._answers.take(exchange) is not None:
+            return False
+        self.breaker.answered(exchange.operation)
+        return True
+
+    def _anonymous_list(self, request: Request) -> Request:
+        """What is answered, or refused, before anything is known."""
+        listing = load_description().operations["listDrafts"]
+        url = listing.url(self.target.base_url)
+        bare = Request(listing.id, listing.method, url, {"Accept": JSON}, case=request.case)
+        refuse_request(bare.method, bare.url, texts(bare.headers), self.target)
+        return bare
+
+    def _in_time(self, request: Request) -> Request:
+        if self._deadline is None:
+            return request
+        left = max(_LEAST_SECONDS, self._left())
+        return replace(request, limit=left if request.limit is None else min(left, request.limit))
+
+    def _note_fault(self, exchange: Exchange, fault: str) -> None:
+        self.breaker.mark_fault()
+        if fault in TIMED_OUT:
+            self.breaker.timed_out(exchange.operation, self.transport.timeout)
+
+    def _wait_before_next(self, exchange: Exchange) -> float | None:
+        """Seconds to wait before another try; None when there is to be none."""
+        wait = _wait_before(exchange.retries + 2, exchange.response)
+        most = _MOST_TRIES
+        if exchange.fault in TIMED_OUT:
+            most = 1 if self.breaker.silent(exchange.operation) else _MOST_TIME_OUTS
+        elif (exchange.operation, exchange.fault) in self._blocked:
+            most = _MOST_BLOCKED
+        return None if exchange.retries + 1 >= most or wait is None or wait >= self._left() else wait
+
+    def _may_send_again(self, request: Request, exchange: Exchange) -> bool:
+        """Whether the request may be sent again, after a look at what became of it where that is needed."""
+        answer, operation = exchange.response, request.operation
+        if harmless(exchange) or not exchange.received:
+            return True
+        if answer is not None and _asked_to_come_again(answer):
+            # A limiter does nothing; that a 503 did nothing is only likely.
+            exchange.unsettled += answer.status != _TOO_MANY
+            return True
+        removes = operation in operations_with(removes="draft")
+        looked_up = removes or operation in operations_with(stores="draft")
+        seen = self._look(request, exchange) if looked_up else None
+        known = seen is not None and not seen.page and (seen.success or seen.status in _ABSENT)
+        there = known and seen is not None and seen.success
+        undone = known and there is removes
+        exchange.unsettled += not undone
+        # Saying the same thing again about the same draft does no harm; a deletion sent again would find nothing.
+        return undone or (there and operation == "saveDraft")
+
+    def _look(self, request: Request, exchange: Exchange) -> Response | None:
+        """What stands at the address of a draft that was written; None where that is not answered."""
+        url = urlunsplit(urlsplit(exchange.url)._replace(query=""))
+        kept = exchange.request_headers.items()
+        headers = {name: value for name, value in kept if name.lower() not in _BODY_HEADERS}
+        look = replace(request, method="GET", url=url, headers=headers, body=None, verbatim=True)
+        look = replace(look, operation=_LOOKUP_OPERATION, summed=False)
+        look = replace(look, prepared=self.transport.prepare(look))
+        refuse_request(look.method, look.url, texts(headers), self.target)
+        answer = None
+        for number in range(1, _MOST_TIME_OUTS + 1):
+            if answer is None and self.budget.affords():
+                self.breaker.wait(_wait_before(number + 1, None) or 0.0)
+                seen = self.below.send(self._in_time(look))
+                answer = None if self._answers.take(seen) else seen.response
+        return answer
+
+
+def _asked_to_come_again(answer: Response) -> bool:
+    """Whether an answer says that nothing was done: 429, or 503 with the invitation to come again later."""
+    return answer.status == _TOO_MANY or (answer.status == _UNAVAILABLE and "retry-after" in answer.headers)
+
+
+def _wait_before(try_number: int, answer: Response | None) -> float | None:
+    """Seconds to wait before try `try_number` (2, 3, …); None where Retry-After asks for more than half a minute."""
+    backoff = _FIRST_WAIT_SECONDS * 2.0 ** (try_number - 2)
+    wait = max(backoff, _requested_wait(answer))
+    return wait if wait <= _LONGEST_WAIT_SECONDS else None
+
+
+def _requested_wait(answer: Response | None) -> float:
+    """Seconds for which an answer asks to be left alone (Retry-After); 0 when it asks for nothing."""
+    try:
+        return float(_NO_RETRY.parse_retry_after(answer.headers.get("retry-after", "") if answer else ""))
+    except (InvalidHeader, ValueError, OverflowError):
+        return 0.0  # no number and no date, or one beyond all calendars

@@ -1,0 +1,149 @@
+"""The way to a target: proxies, authorities and client certificate, by the variables that users of `requests` know.
+
+`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` count; what the settings
+name counts before them. Credentials of `~/.netrc` are never used.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import certifi
+import requests
+from requests.utils import select_proxy
+
+from registry_contracts.errors import UsageError
+from registry_contracts.settings.target import Target, TlsSettings
+
+_CA_VARIABLES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_PROXY_SCHEMES: Final = ("http", "https")
+_SOCKS: Final = ("socks4", "socks4a", "socks5", "socks5h")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How an address is reached, in the words of `requests`.
+
+    `verify` is the file or folder of trusted authorities, True for the usual ones; `cert` the file of a client
+    certificate, or those of certificate and key.
+    """
+
+    proxies: Mapping[str, str]
+    verify: str | bool
+    cert: str | tuple[str, str] | None
+
+    def proxy(self, url: str) -> str | None:
+        """The proxy on the way to an address."""
+        proxy: str | None = select_proxy(url, dict(self.proxies))
+        return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+    def tls(self) -> ssl.SSLContext:
+        """What checks certificates, and shows the client's; raises `OSError` for a file that cannot be used."""
+        context = self.trusting()
+        if self.cert is not None:
+            certificate, key = (self.cert, None) if isinstance(self.cert, str) else self.cert
+            context.load_cert_chain(certificate, key, _no_passphrase)
+        return context
+
+    def trusting(self) -> ssl.SSLContext:
+        """What checks certificates; raises `OSError` for a file without any."""
+        trusted = certifi.where() if self.verify is True else str(self.verify)
+        folder = Path(trusted).is_dir()
+        return ssl.create_default_context(
+            cafile=None if folder else trusted, capath=trusted if folder else None
+        )
+
+
+#: What a PEM file says before a certificate, and before any kind of key.
+_CERTIFICATE, _KEY = b"BEGIN CERTIFICATE-----", b"PRIVATE KEY-----"
+_LOCKED: Final = "has a passphrase"
+
+
+def _no_passphrase() -> str:
+    # Without this OpenSSL asks the terminal, and waits for ever.
+    raise OSError(_LOCKED)
+
+
+def way_to(url: str, tls: TlsSettings) -> Way:
+    """The way to an address of a target."""
+    bundle, shown, key = (
+        None if path is None else str(path)
+        for path in (tls.ca_bundle, tls.client_certificate, tls.client_key)
+    )
+    merged = requests.Session().merge_environment_settings(url, {}, None, bundle, None)
+    return Way(merged["proxies"], merged["verify"] or True, (shown, key) if shown and key else shown)
+
+
+def check_way(target: Target) -> None:
+    """Raise `UsageError` with the name of a variable or setting that leaves no way to a target; nothing is sent."""
+    if target.tls.client_key and not target.tls.client_certificate:
+        raise UsageError("client_key in [tls] is of no use alone; client_certificate names its certificate")
+    way = way_to(target.base_url, target.tls)
+    proxy = way.proxy(target.base_url)
+    if proxy is not None and (why := _unusable(proxy)):
+        names = (f"{urlsplit(target.base_url).scheme}_proxy", "all_proxy")
+        variables = [form for name in names for form in (name, name.upper()) if os.environ.get(form)]
+        raise UsageError(f"{next(iter(variables), 'the proxy of this system')} {why}")
+    try:
+        way.trusting()
+    except OSError as error:
+        variable = next((name for name in _CA_VARIABLES if os.environ.get(name) == way.verify), "")
+        name = "ca_bundle in [tls]" if target.tls.ca_bundle else variable
+        why = "" if isinstance(error, ssl.SSLError) else f" ({error.strerror})"
+        raise UsageError(
+            f"{name} names {way.verify!r}: no certificates in PEM form can be read there{why}"
+        ) from None
+    try:
+        way.tls()
+    except OSError as error:
+        raise UsageError(_unshown(target.tls, error)) from None
+
+
+def _unshown(tls: TlsSettings, error: OSError) -> str:
+    """Why no client certificate can be shown: the setting that names the file, and what it lacks."""
+    shown = tls.client_certificate or Path()
+    key, name = (tls.client_key, "client_key") if tls.client_key else (shown, "client_certificate")
+    if str(error) == _LOCKED:
+        return f"{name} in [tls] names '{key}', whose key {_LOCKED}; name one that has none"
+    if not isinstance(error, ssl.SSLError):
+        return f"{name} in [tls]: '{key}' or '{shown}' cannot be read: {error.strerror}"
+    if _CERTIFICATE not in shown.read_bytes():
+        return f"client_certificate in [tls] names '{shown}', which holds no certificate in PEM form"
+    if _KEY in key.read_bytes():
+        return f"{name} in [tls] names '{key}', whose key is not the one of the certificate"
+    return (
+        f"{name} in [tls] names '{key}', which holds no key in PEM form; client_key names a file of its own"
+    )
+
+
+def _unusable(proxy: str) -> str:
+    """Why a proxy cannot be used; never with its words, which may hold a password."""
+    try:
+        parts = urlsplit(proxy)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        return "is no address of a proxy; write http://HOST:PORT"
+    if parts.scheme in _SOCKS and not find_spec("socks"):
+        return f"names a {parts.scheme} proxy, which needs PySocks: pip install PySocks"
+    known = parts.scheme in (*_PROXY_SCHEMES, *_SOCKS)
+    return "" if known else f"names a proxy by {parts.scheme!r}; use http, https or socks5"
+
+
+def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:
+    """Passwords of proxies in the usual variables, which are secrets like any other."""
+    passwords = set[str]()
+    for name, value in environ.items():
+        if name.lower().endswith("_proxy"):
+            with suppress(ValueError):
+                passwords.add(urlsplit(value if "://" in value else f"//{value}").password or "")
+    return {form for password in passwords if password for form in (password, unquote(password))}

@@ -1,0 +1,198 @@
+"""The embedded sandbox: the process that serves it, which never outlives the run, and the target that describes it.
+
+A run that is killed outright can stop nothing any more. The end of stdin tells the child instead, so that no sandbox
+is left behind on a shared machine.
+"""
+
+import atexit
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Self
+
+from registry_contracts.errors import SuiteError, UsageError
+from registry_contracts.settings.settings_reader import read_target
+from registry_contracts.settings.target import ACCOUNT_ROLES, SANDBOX, AttachmentSettings, Target
+
+SANDBOX_SETTINGS = Path(__file__).with_name("sandbox.toml")
+
+
+def sandbox_target(base_url: str, size_limit: int) -> Target:
+    """The target of a sandbox that this suite has started with an upload limit in bytes."""
+    target = read_target(SANDBOX_SETTINGS, _published_accounts())
+    return replace(
+        target,
+        name=SANDBOX,
+        base_url=base_url.rstrip("/"),
+        attachments=AttachmentSettings(size_limit_bytes=size_limit),
+    )
+
+
+def _published_accounts() -> dict[str, str]:
+    """The sandbox's accounts under the variables its settings file names; they protect nothing."""
+    emails = {f"SANDBOX_{role.upper()}_EMAIL": f"{role}@sandbox.test" for role in ACCOUNT_ROLES}
+    return emails | {f"SANDBOX_{role.upper()}_PASSWORD": f"sandbox-{role}" for role in ACCOUNT_ROLES}
+
+
+DEFAULT_SIZE_LIMIT = 6 * 1024 * 1024
+"""Upload limit in bytes that makes the limit's clauses cheap to judge."""
+
+DOCUMENT_SIZE_LIMIT = 1024**3
+"""The interface document's 1 GB in bytes, for the profile `full`."""
+
+#: It starts in about a second; on a machine that has much else to do it may take many times that.
+READY_SECONDS = 60.0
+STOP_SECONDS = 5.0
+_LAST_LINES = 3
+_LONGEST_OUTPUT = 100_000
+_LOOK_SECONDS = 0.02
+_USAGE = 4
+_READY = re.compile(r"^sandbox ready at (http://127\.0\.0\.1:\d+)\s*\n", re.MULTILINE)
+_EXTRA = ("starlette", "uvicorn", "odata_query", "PIL", "flask_swagger_ui")
+
+
+class EmbeddedSandbox:
+    """A sandbox in a process of its own, for as long as the `with` block lasts.
+
+    It takes uploads of `size_limit` bytes at most, and more options of `registry-contracts sandbox` as `arguments`;
+    tests start another `command`.
+    """
+
+    def __init__(
+        self,
+        size_limit: int = DEFAULT_SIZE_LIMIT,
+        arguments: Sequence[str] = (),
+        command: Sequence[str] | None = None,
+        ready_seconds: float = READY_SECONDS,
+    ) -> None:
+        self.size_limit = size_limit
+        self._command = list(command) if command else _sandbox_command(size_limit, arguments)
+        self._ready_seconds = ready_seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        self._base_url = ""
+
+    @property
+    def base_url(self) -> str:
+        """Where it answers, such as `http://127.0.0.1:40123`; only inside the `with` block."""
+        if not self._base_url:
+            raise SuiteError("the embedded sandbox is not running; use it inside its with block")
+        return self._base_url
+
+    def __enter__(self) -> Self:
+        """Start it and wait until it is ready.
+
+        Raises:
+            UsageError: the `sandbox` extra is not installed, or its options cannot be used.
+            SuiteError: it ended for another reason or stayed silent; one line with the end of what it wrote.
+        """
+        require_extra()
+        atexit.register(self.stop)
+        # A file takes any amount; a pipe that is not read would stop the sandbox once it is full.
+        with tempfile.TemporaryFile() as output:
+            try:
+                self._process = self._start(output)
+                self._base_url = self._wait_until_ready(self._process, output)
+            except BaseException:
+                self.stop()
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def ask_to_end(self) -> None:
+        """Tell the process that nothing more is sent to it, and do not wait for its end."""
+        if self._process is not None:
+            self._process.terminate()
+
+    def stop(self) -> None:
+        """End the process, first politely, then for good; a second call does nothing."""
+        atexit.unregister(self.stop)
+        process, self._process, self._base_url = self._process, None, ""
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+
+    def _start(self, output: IO[bytes]) -> subprocess.Popen[bytes]:
+        # A session of its own: Ctrl-C must reach the run alone, which still needs the sandbox to clean up.
+        return subprocess.Popen(  # noqa: S603 (our own interpreter and options, no shell)
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=_child_environment(),
+            start_new_session=True,
+        )
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> str:
+        """Return its address as soon as it tells it."""
+        end = time.monotonic() + self._ready_seconds
+        while True:
+            code = process.poll()
+            written = os.pread(output.fileno(), _LONGEST_OUTPUT, 0).decode("utf-8", "replace")
+            if match := _READY.search(written):
+                return match[1]
+            lines = [line.strip() for line in written.splitlines() if line.strip()]
+            last_words = " | ".join(lines[-_LAST_LINES:]) or "nothing"
+            if code == _USAGE:
+                raise UsageError(last_words)
+            if code == 0:
+                raise UsageError(
+                    "with these options the sandbox shows something and serves nothing; "
+                    "use them with `registry-contracts sandbox`"
+                )
+            if code is not None or time.monotonic() > end:
+                late = f"is not ready after {self._ready_seconds:g} s"
+                what = late if code is None else "ended before it was ready"
+                raise SuiteError(f"the embedded sandbox {what}; its last words: {last_words}")
+            time.sleep(_LOOK_SECONDS)
+
+
+def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
+    options = ["--port", "0", "--size-limit", str(size_limit), *arguments]
+    code = f"from {__name__} import {serve_as_child.__name__} as serve; serve()"
+    return [sys.executable, "-P", "-c", code, *options]
+
+
+def require_extra() -> None:
+    """Raise `UsageError`, which says what to install, where the extra `sandbox` is missing."""
+    if any(find_spec(name) is None for name in _EXTRA):
+        raise UsageError("the embedded sandbox needs the extra: pip install 'registry-contracts[sandbox]'")
+
+
+def _child_environment() -> dict[str, str]:
+    """Return the environment without the credentials of live targets, which the sandbox has no use for."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
+    return {**kept, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
+
+
+def serve_as_child() -> None:
+    """Serve the sandbox, with the options of `registry-contracts sandbox`, until it is told to stop or stdin ends."""
+    threading.Thread(target=_end_with_stdin, daemon=True).start()
+    sys.argv[0] = "registry_contracts.sandbox"
+    # By its name: nothing on this side imports the sandbox.
+    runpy.run_module("registry_contracts.sandbox", run_name="__main__", alter_sys=True)
+
+
+def _end_with_stdin() -> None:
+    # The descriptor itself: a buffered reader's lock would be in the way of the interpreter's exit.
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,5 +1,0 @@
-"""The embedded service: a faithful implementation of the whole interface document, made to be tried against.
-
-Where the document is silent the sandbox takes the plainest HTTP habit (see ``contracts.sandbox.habits``).
-Start it with ``python -m contracts.sandbox --port 0``.
-"""
