@@ -121,6 +121,8 @@ def forecast_of_gate(target: str | None, reports: Path) -> Forecast:
     told = _Forecasts()
     words = pytest_words({"target": target, "plan": True, "reports": reports}, None, strict=False)
     code = pytest.main([*words, "-p", "no:terminal"], plugins=[told])
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
     if told.kept is None or code:
         raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
     return told.kept

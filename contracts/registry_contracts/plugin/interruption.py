@@ -103,10 +103,8 @@ class Stopping:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Name the outermost step alone where one within has no line, which pytest needs: as between two lines."""
-        try:
-            excinfo.getrepr()
-        except TypeError:
+        """Name the outermost step alone: to word all takes seconds, and some have no line, which pytest needs."""
+        if not self._config.getoption("fulltrace"):
             excinfo.traceback = excinfo.traceback[:1]
 
     @pytest.hookimpl(tryfirst=True)
@@ -122,6 +120,10 @@ class Stopping:
         if self._first:
             self._stop_at_once()
         self._first = now
+        if self.plan is None:
+            raise KeyboardInterrupt  # nothing was sent yet, and there is nothing to report
+        # Of the test that runs, and of those behind it.
+        warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
         self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
         self._say("stopping: what is under way is cleaned up and reported; Ctrl-C again stops at once")
         if self._begun and not self.finishing:
@@ -137,7 +139,7 @@ class Stopping:
     def _stop_at_once(self) -> None:
         """End this process, as its workers notice; it cleans nothing, and the ledgers say what that leaves."""
         if self.plan is None:
-            raise KeyboardInterrupt  # nothing was sent yet
+            raise KeyboardInterrupt
         self._say("\n".join(what_is_left(self.plan)))
         shutil.rmtree(self.plan.private, ignore_errors=True)
         os._exit(ExitCode.INTERRUPTED)

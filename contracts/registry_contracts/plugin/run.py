@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import shutil
+import sys
 import tempfile
 import time
 import zlib
@@ -389,9 +390,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
-    """Let `latest` lead to no older run where this one is refused, by whomever, and leave no folder of it."""
+    """Let `latest` lead to no older run where this one is refused, by whomever, and leave no folder of it.
+
+    An interruption that comes before pytest can show anything is told here.
+    """
     try:
-        return (yield)
+        code = yield
     except pytest.UsageError:
         run = config.stash.get(RUN, None)
         if is_contract_run(config) and (run is None or not run.over):
@@ -399,6 +403,9 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
                 shutil.rmtree(run.folder, ignore_errors=True)
             forget_latest(Path(config.getoption(REPORTS.flag) or str(REPORTS.default)))
         raise
+    if code == pytest.ExitCode.INTERRUPTED and config.pluginmanager.get_plugin("terminalreporter") is None:
+        sys.stderr.write("interrupted before anything was sent\n")
+    return code
 
 
 def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) -> None:
@@ -418,7 +425,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.pluginmanager.register(run)
         run.write_facts()
         run.complaints += comparison.note_in(folder)
-    except UsageError:
+    except (UsageError, KeyboardInterrupt):
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -426,9 +433,8 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
         with suppress(OSError):
             point_latest(folder) if folder else forget_latest(selection.reports)
-        # A signal for all processes may end the sandbox before it has a session of its own.
-        code = ExitCode.INTERRUPTED if stopping.asked else ExitCode.ERROR
-        pytest.exit(complaint(f"the run cannot begin: {breakdown(error)}"), returncode=code)
+        why = complaint(f"the run cannot begin: {breakdown(error)}")
+        pytest.exit(why, returncode=ExitCode.ERROR)
 
 
 def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import click
 import pytest
@@ -78,6 +79,19 @@ def test_an_interruption_while_it_is_imported_is_one_line() -> None:
     interrupted = [sys.executable, "-c", code + seen]
     ended = subprocess.run(interrupted, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (2, "registry-contracts: interrupted\n")
+
+
+def test_an_interruption_while_the_sandbox_starts_is_one_line(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from registry_contracts.cli import main; sys.argv[0] = 'registry-contracts'; "
+        "sys.addaudithook(lambda event, _: event == 'subprocess.Popen' and os.kill(os.getpid(), signal.SIGINT)); "
+        "main()"
+    )
+    interrupted = [sys.executable, "-P", "-c", code, "run"]
+    ended = subprocess.run(interrupted, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "interrupted before anything was sent\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 NAMES_THAT_ARE_NONE = """\
