@@ -29,8 +29,10 @@ _FOREIGN_STATUSES: Final = frozenset(
 OFTEN: Final = 3
 #: What cannot be asked again without harm comes seldom enough for this to do.
 OFTEN_WRITTEN: Final = 2
-#: So many successes of one form make a habit.
+#: So many successes of one operation make a habit.
 _HABIT: Final = 2
+#: Reads of so many operations make a habit of the whole site.
+_HABIT_OF_ALL: Final = 3
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
 _FAILED: Final = 500
@@ -125,8 +127,10 @@ class ForeignAnswers:
     _taken: int = 0
     _taken_before: dict[_Place, int] = field(default_factory=dict)
     _forms: dict[_Place, Counter[_Form]] = field(default_factory=lambda: defaultdict(Counter))
-    #: What every success has borne.
+    #: What every success of an operation has borne, and every answer of a site to a read.
     _always: dict[_Place, set[str]] = field(default_factory=dict)
+    _everywhere: dict[str, set[str]] = field(default_factory=dict)
+    _read: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     #: Where an answer came that was out of no cache.
     _fresh: set[_Place] = field(default_factory=set)
     _refusing_in_json: set[_Place] = field(default_factory=set)
@@ -154,7 +158,7 @@ class ForeignAnswers:
         stored = bool(store(answer.headers))
         exchange.cached = stored and place in self._fresh and exchange.method in ("GET", "HEAD")
         self._fresh |= set() if stored else {place}
-        self._note(answer, place)
+        self._note(exchange, answer, place)
         return None
 
     def comes_again(self, exchange: Exchange, site: str = "") -> bool:
@@ -164,8 +168,10 @@ class ForeignAnswers:
 
     def accept(self, exchange: Exchange, site: str = "") -> None:
         """Take answers like this for the service's own from now on: others were answered between them."""
-        if exchange.response is not None:
-            self._own.add(((site, exchange.operation or ""), _form(exchange.response)))
+        answer = exchange.response
+        if answer is not None:
+            self._own.add(((site, exchange.operation or ""), _form(answer)))
+            self._everywhere[site] = self._everywhere.get(site, set()) & _signature(answer)
 
     def accepted(self, exchange: Exchange, site: str = "") -> bool:
         """Whether answers like this are odd, and known to be the service's own."""
@@ -176,8 +182,12 @@ class ForeignAnswers:
         self._in_a_row.pop(place, None)
         self._taken_before.pop(place, None)
 
-    def _note(self, answer: Response, place: _Place) -> None:
+    def _note(self, exchange: Exchange, answer: Response, place: _Place) -> None:
         self._taken += 1
+        if harmless(exchange) and not answer.hops:
+            (site, operation), borne = place, _signature(answer)
+            self._everywhere[site] = self._everywhere.get(site, borne) & borne
+            self._read[site].add(operation)
         if answer.success:  # a refusal says nothing of how successes are answered
             self._end_row(place)
         if answer.success and not answer.hops:
@@ -195,8 +205,8 @@ class ForeignAnswers:
         if answer.success and exchange.operation == "draftExists" and answer.hollow_page:
             return page_words(answer)
         # Where a redirect leads, another server answers.
-        known = answer.success and not answer.hops and self._forms[place].total() >= _HABIT
-        if known and harmless(exchange) and (missing := self._always.get(place, set()) - _signature(answer)):
+        told = answer.success and not answer.hops and harmless(exchange)
+        if told and (missing := self._borne_by_all(place) - _signature(answer)):
             without = ", ".join(sorted(missing))
             return f"status {answer.status} without {without}, as all others have it{marks(answer.headers)}"
         if answer.success and answer.body.whole and self._lacks(exchange, answer, place):
@@ -205,6 +215,12 @@ class ForeignAnswers:
         usual = place in self._refusing_in_json or exchange.operation == _SIGN_IN
         page = answer.refusal and answer.hollow_page and harmless(exchange)
         return page_words(answer) if page and usual else None
+
+    def _borne_by_all(self, place: _Place) -> set[str]:
+        """What answers like the next one have borne so far, without exception."""
+        of_operation = self._always.get(place, set()) if self._forms[place].total() >= _HABIT else set()
+        of_all = self._everywhere[place[0]] if len(self._read[place[0]]) >= _HABIT_OF_ALL else set()
+        return of_operation | of_all
 
     def _lacks(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
         """Whether a success has another body than the operation owes."""

@@ -91,9 +91,15 @@ def test_what_comes_again_and_again_is_the_services_own_where_others_are_answere
 
 def test_a_read_without_what_all_of_its_operation_bear_is_asked_again() -> None:
     theirs: dict[str, Any] = {"Date": "today", "Server": "own/1.0", "X-Request-Id": "1"}
+    without = "status 200 without date, server own/1.0, x-request-id, as all others have it"
     reads = [("getDraft", answer({}, **theirs))] * 3
-    told = taken(*reads, ("getDraft", answer({})))[-1]
-    assert told == "status 200 without date, server own/1.0, x-request-id, as all others have it"
+    assert taken(*reads, ("getDraft", answer({})))[-1] == without
+    # The first one of its operation as well, where no other lacks it; until it turns out that this one always does.
+    of_others = [(each, answer([{}], **theirs)) for each in ("listDrafts", "getDraft", "getDraftInfo")]
+    bare = ("draftExists", answer(**LONG))
+    assert taken(*of_others, bare)[-1] == without
+    again = taken(*of_others, bare, of_others[0], bare, bare, bare)
+    assert again[-2:] == [None, None]
 
 
 def test_words_name_who_answered() -> None:
