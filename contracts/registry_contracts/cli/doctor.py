@@ -58,8 +58,9 @@ def command(
 ) -> int:
     """Look at a target before the first run: what answers, who may sign in, which realms there are.
 
-    Only reads are sent, some twenty, unless --write is given. Then says how many must clauses a run would judge with
-    these settings, and what keeps it from the others.
+    Unless --write is given, only reads are sent: a sign-in for each account, a list for each realm, one for each
+    record that the settings name. Then says how many must clauses a run would judge with these settings, and what
+    keeps it from the others.
 
     Exit codes: 0 ready, 1 a service that breaks the interface where it signs in, 4 settings that do not fit, 6 the
     environment.

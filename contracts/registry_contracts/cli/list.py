@@ -136,7 +136,7 @@ _OF_CLAUSES: Final = "level family operation realm"
 _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = {
     "clauses": (_clauses, "id level wording", f"{_OF_CLAUSES} run"),
     "operations": (_operations, "id address clauses realms", "realm"),
-    "faults": (_faults, "id clauses sentence", _OF_CLAUSES),
+    "faults": (_faults, "id sentence", _OF_CLAUSES),
     "variants": (lambda _: sandbox_setup.variants(), "id sentence", ""),
     "habits": (lambda _: sandbox_setup.habits(), "id usual meaning", ""),
     "weathers": (lambda _: sandbox_setup.weathers(), "id figures sentence", ""),

@@ -280,6 +280,7 @@ class Exchange:
         received: The service may have received it.
         blocked: What it is about is blocked on the way: others are answered.
         cached: Its answer came out of a cache, as others to its operation did not.
+        undated: It was refused without a Date, which every answer to a read of the site bears.
         own: A judge has shown that the fault is the service's own doing.
         error_due: The document lets this request cause an error, so that one of the service's making is no fault.
         written: URL and headers in the names of the interface document, where the target has names of its own.
@@ -307,6 +308,7 @@ class Exchange:
     received: bool = True
     blocked: bool = False
     cached: bool = False
+    undated: bool = False
     own: bool = False
     error_due: bool = False
     notes: dict[str, Any] = field(default_factory=dict)

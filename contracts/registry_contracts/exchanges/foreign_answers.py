@@ -102,6 +102,8 @@ def perhaps_of_the_way(exchange: Exchange) -> str:
         return ""
     if answer.hollow_page and answer.status != _FAILED:
         return page_words(answer)
+    if exchange.undated:
+        return f"status {answer.status} without date, as all answers to reads have it{marks(answer.headers)}"
     return f"an answer out of a cache{marks(answer.headers)}" if exchange.cached else ""
 
 
@@ -158,6 +160,8 @@ class ForeignAnswers:
         stored = bool(store(answer.headers))
         exchange.cached = stored and place in self._fresh and exchange.method in ("GET", "HEAD")
         self._fresh |= set() if stored else {place}
+        # Servers date whatever they answer (RFC 9110, 6.6.1); other headers are of an application, and of some answers.
+        exchange.undated = answer.refusal and "date" in self._borne_by_reads(site) - _signature(answer)
         self._note(exchange, answer, place)
         return None
 
@@ -184,7 +188,7 @@ class ForeignAnswers:
 
     def _note(self, exchange: Exchange, answer: Response, place: _Place) -> None:
         self._taken += 1
-        if harmless(exchange) and not answer.hops:
+        if harmless(exchange) and not answer.hops and not exchange.undated:
             (site, operation), borne = place, _signature(answer)
             self._everywhere[site] = self._everywhere.get(site, borne) & borne
             self._read[site].add(operation)
@@ -219,8 +223,10 @@ class ForeignAnswers:
     def _borne_by_all(self, place: _Place) -> set[str]:
         """What answers like the next one have borne so far, without exception."""
         of_operation = self._always.get(place, set()) if self._forms[place].total() >= _HABIT else set()
-        of_all = self._everywhere[place[0]] if len(self._read[place[0]]) >= _HABIT_OF_ALL else set()
-        return of_operation | of_all
+        return of_operation | self._borne_by_reads(place[0])
+
+    def _borne_by_reads(self, site: str) -> set[str]:
+        return self._everywhere[site] if len(self._read[site]) >= _HABIT_OF_ALL else set()
 
     def _lacks(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
         """Whether a success has another body than the operation owes."""

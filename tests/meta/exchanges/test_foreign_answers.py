@@ -102,6 +102,18 @@ def test_a_read_without_what_all_of_its_operation_bear_is_asked_again() -> None:
     assert again[-2:] == [None, None]
 
 
+def test_a_refusal_without_a_date_may_be_of_another_server_where_all_reads_have_one() -> None:
+    dated: dict[str, Any] = {"Date": "today"}
+    for before, doubtful in ((dated, True), ({}, False)):
+        foreign = ForeignAnswers()
+        for operation in ("createToken", "listDrafts", "getDraft"):
+            foreign.take(exchange(answer([{}], **before), operation))
+        for headers, odd in (({}, doubtful), (dated, False)):
+            refused = exchange(answer({"message": "Forbidden"}, 403, **headers), "saveDraft", method="PUT")
+            assert foreign.take(refused) is None
+            assert bool(perhaps_of_the_way(refused)) is odd
+
+
 def test_words_name_who_answered() -> None:
     cached = answer(None, Age="600", Via="1.1 edge-7", **HIT)
     assert taken(("getDraft", cached)) == [f"{EMPTY} status 200 {OWED} (age, via)"]
