@@ -21,9 +21,11 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.interface.known_cases import known_cases, relied_on
 from registry_contracts.manual.sandbox_setup import faults
 from registry_contracts.reports.kept_runs import deviations, history_of, last_run
-from registry_contracts.safe_text import many
+from registry_contracts.safe_text import cut, many
 
 _COLOURS: Final = {"pass": "green", "observed": "green", "fail": "red", "error": "red"}
+#: So much of a verdict's reason; findings and the report have all of it.
+_LONGEST_REASON: Final = 100
 
 
 @click.command()
@@ -139,7 +141,7 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
     for realm, cell in last["realms"].items():
         verdict = str(cell["verdict"])
         findings = f", findings {', '.join(cell['findings'])}" if cell["findings"] else ""
-        reason = cell["reason"] or many(cell["assertions"], "assertion")
+        reason = cut(cell["reason"] or many(cell["assertions"], "assertion"), _LONGEST_REASON)
         coloured = click.style(f"{verdict:<12}", fg=_COLOURS.get(verdict, "yellow"))
         trend = history[realm]["line"] if realm in history else ""
         yield labelled("", f"{realm:<8} {coloured} {reason}{findings}{trend}")

@@ -68,7 +68,10 @@ FINDING = RunOption(
 )
 SEED = RunOption("seed", "N", "Seed of generated data; fixed by default in smoke and gate.", integer=True)
 SANDBOX_ARGUMENTS = RunOption(
-    "sandbox-arguments", "TEXT", 'More options for the embedded sandbox, as in "--fault list-top-one-more".', ""
+    "sandbox-arguments",
+    "TEXT",
+    'More options for the embedded sandbox, as in "--fault list-top-one-more".',
+    "",
 )
 REPORTS = RunOption("reports", "DIR", "Folder for the evidence; by default 'reports'.", "reports")
 KEEP = RunOption(

@@ -175,10 +175,9 @@ class Records:
 
     def is_locked(self, realm: str, identifier: str) -> bool:
         """Tell whether the record is locked for workflow."""
-        question = (
-            "SELECT 1 FROM locks WHERE realm = ?1 AND identifier = ?2 AND locked_on <= ?3 AND ?3 < until"
-        )
-        here = (realm, identifier, self.clock.now())
+        question = "SELECT 1 FROM locks WHERE realm = ? AND identifier = ? AND locked_on <= ? AND ? < until"
+        now = self.clock.now()
+        here = (realm, identifier, now, now)
         return self.connection.execute(question, here).fetchone() is not None
 
     def lock(

@@ -1,10 +1,12 @@
 """Every command that a run prints to be copied works as it is pasted: in the terminal, and beside the report."""
 
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,7 +55,11 @@ def test_the_script_serves_a_sandbox_as_the_run_had_it_and_shows_the_finding_aga
     program: Program, printed: Printed
 ) -> None:
     words = shlex.split(printed[0]["by hand"])
-    ended = subprocess.run(words, cwd=program.folder, capture_output=True, text=True, check=False)
+    # The script finds the program as a shell does whose environment is activated.
+    path = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ended = subprocess.run(
+        words, cwd=program.folder, env=os.environ | path, capture_output=True, text=True, check=False
+    )
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "It shows again."), ended
 
 
