@@ -23,6 +23,7 @@ _ABSENT: Final = (404, 410)
 def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
     """Take off the ledger what a case deleted and found absent, and put on it what a refused save has stored.
 
+    What several accounts saved is left to the clean-up: that one of them finds it absent says nothing of the others.
     Looked up is a valid uid of the run, where the case itself neither found the draft absent after the refusal, nor
     saved it as well.
     """
@@ -32,7 +33,7 @@ def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
             of_drafts.setdefault(place, []).append(exchange)
     for (realm, uid, sent), exchanges in of_drafts.items():
         gone, refused_to = _trail(exchanges)
-        if gone and uid not in worker.kept:
+        if gone and uid not in worker.kept and len(worker.ledger.savers((realm, uid, sent))) < 2:
             worker.ledger.removed(realm, uid, sent)
         own = is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)
         if refused_to is not None and own and not worker.breaker.open:

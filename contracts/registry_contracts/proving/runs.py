@@ -32,6 +32,10 @@ from registry_contracts.reports.writers import ALL as ALL_FORMATS
 from registry_contracts.sandbox.faults import population
 from registry_contracts.sandbox.faults.fault import COUNT_PATH
 from registry_contracts.sandbox.faults.observer import SHOWN_PATH
+from registry_contracts.sandbox.habits import Habits
+from registry_contracts.sandbox.responses import NO_CONTENT
+from registry_contracts.sandbox.storage import DRAFT
+from registry_contracts.sandbox.variants import chosen
 from registry_contracts.settings.target import Target
 
 _SHOWN: Final = 300
@@ -351,16 +355,26 @@ def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> No
 
 
 def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -> tuple[str, ...]:
-    """The drafts that a service holds and that the verdict of its run does not list.
+    """The drafts that a service holds and that the verdict of its run does not list by their names.
 
-    A contact that is a draft may have a name that no answer told: the residue then lists it without that name.
+    Where contacts are drafts and no answer names them, as many may be missing as contacts are listed without a name,
+    or with the one that was sent where the service takes another.
     """
     listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
     unlisted = tuple(draft for draft in drafts if draft not in listed)
+    habits = _habits(trial)
+    untold = habits.contact_versions == DRAFT and (
+        not habits.write_answers_record or habits.contact_created_status == NO_CONTENT
+    )
     contacts = [entry["identifier"] for entry in verdict["residue"] if entry["what"] == "contact"]
-    nameless = len(contacts) - len(set(contacts).intersection(drafts))
-    are_drafts = "contacts-are-drafts" in trial.name.split(AND)
-    return () if are_drafts and len(unlisted) <= nameless else unlisted
+    renamed = [name for name in contacts if name not in drafts and not (name and habits.contact_header_names)]
+    return () if untold and len(unlisted) <= len(renamed) else unlisted
+
+
+def _habits(trial: Trial) -> Habits:
+    """The habits of a service."""
+    names = () if trial.name == FAITHFUL else trial.name.split(AND)
+    return Habits(**chosen(names).habits)
 
 
 def _reasons(trial: Trial, verdict: Mapping[str, Any]) -> Iterator[str]:

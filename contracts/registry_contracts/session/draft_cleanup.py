@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from registry_contracts.errors import EnvironmentFault
+from registry_contracts.exchanges.exchange import Response
+from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.layers import Request
 from registry_contracts.session.ledger import Entry, Ledger, header_as_sent, read_entries
+from registry_contracts.session.namespace import KEPT_PREFIX
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS
 
@@ -28,24 +31,55 @@ _FOR_THE_ACCOUNT: Final = (401, 403)
 Place = tuple[str, str, str]
 
 
-def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True) -> str | None:
-    """Delete a draft, as the role that saved it, and say why it is there still; None when it is gone.
+def why_there(
+    session: Session, draft: Entry, case: str, *, savers: Iterable[str] = (), certain: bool = True
+) -> str | None:
+    """Delete a draft, as each role that saved it, and say why it is there still; None when it is gone.
 
-    Whose a draft is that several accounts saved is not shown: refused to one, it is asked for as each of them.
+    Whose a draft is that several accounts saved is not shown, and neither is what an account is told that deletes
+    another's. So each of them is to be told that it is gone; where one is refused, others may delete it.
 
     Args:
+        savers: The roles that saved it, where these are several.
         certain: It cannot come into being any more once it is found absent.
     """
-    actor, path = Actor(session, deleting_role(draft), draft.realm, case), {"uid": draft.identifier}
-    if not draft.realm_sent:
-        answer = actor.send("deleteDraft", path=path).answer
-        gone = answer.success or (answer.status in _GONE and certain)
-        if not gone and answer.status in _FOR_THE_ACCOUNT:
-            gone = _another_deletes(session, draft, case)
-        return None if gone else f"deleteDraft answered {answer.status}"
-    # Saved under another Realm header than its realm's: deleted under that one, or else wherever it may stand.
-    as_saved = header_as_sent(draft.realm_sent)
-    realms = (name for name in session.target.realms if name in DOCUMENT_REALMS)
+    others = [role for role in map(deleting_role, savers) if role in session.target.accounts]
+    roles = dict.fromkeys([deleting_role(draft.role), *others])
+    actors = [Actor(session, role, draft.realm, case) for role in roles]
+    if draft.realm_sent:
+        whys = [_why_there_elsewhere(actor, draft, certain=certain) for actor in actors]
+        return next(filter(None, whys), None)
+    answers = [(actor, _deleted(actor, draft)) for actor in actors]
+    absent = _GONE if certain else ()
+    left = [
+        (actor, answer) for actor, answer in answers if not answer.success and answer.status not in absent
+    ]
+    if not left:
+        return None
+    actor, answer = left[0]
+    if answer.status in _FOR_THE_ACCOUNT:
+        deleted = any(each.success for _, each in answers) or _another_deletes(session, draft, case, roles)
+        # It was refused because the draft is there, and may be: whether it still is, the same account can see.
+        if deleted and not _exists(actor, draft):
+            return None
+    return f"deleteDraft answered {answer.status}"
+
+
+def _deleted(actor: Actor, draft: Entry) -> Response:
+    return actor.send("deleteDraft", path={"uid": draft.identifier}).answer
+
+
+def _exists(actor: Actor, draft: Entry) -> bool:
+    return actor.send("draftExists", path={"uid": draft.identifier}).answer.success
+
+
+def _why_there_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
+    """The same of a draft that was saved under another Realm header than its realm's.
+
+    It is deleted under that one, or else wherever it may stand.
+    """
+    path, as_saved = {"uid": draft.identifier}, header_as_sent(draft.realm_sent)
+    realms = (name for name in actor.session.target.realms if name in DOCUMENT_REALMS)
     ways: list[dict[str, str | None]] = [as_saved]
     ways += [{"Realm": name} for name in realms]
     deleted = any(actor.send("deleteDraft", path=path, headers=way).answer.success for way in ways)
@@ -54,26 +88,25 @@ def why_there(session: Session, draft: Entry, case: str, *, certain: bool = True
     return None if gone else f"saved under Realm {draft.realm_sent}, still there or out of sight"
 
 
-def _another_deletes(session: Session, draft: Entry, case: str) -> bool:
-    """Whether an account deletes a draft that the one which saved it may not delete."""
+def _another_deletes(session: Session, draft: Entry, case: str, asked: Collection[str]) -> bool:
+    """Whether an account deletes a draft that none of those asked may delete."""
     for role in session.target.accounts:
-        if role != deleting_role(draft):
+        if role not in asked:
             with suppress(EnvironmentFault):
-                actor = Actor(session, role, draft.realm, case)
-                if actor.send("deleteDraft", path={"uid": draft.identifier}).answer.success:
+                if _deleted(Actor(session, role, draft.realm, case), draft).success:
                     return True
     return False
 
 
-def deleting_role(draft: Entry) -> str:
-    """The role that may delete a draft: the one that saved it, but it takes an account."""
-    return AUTHOR if draft.role == ANONYMOUS else draft.role
+def deleting_role(role: str) -> str:
+    """The role that may delete a draft which a role saved: the same, but it takes an account."""
+    return AUTHOR if role == ANONYMOUS else role
 
 
 def note_if_there(session: Session, place: Place, role: str) -> bool:
     """Put a draft on a session's ledger where it is there although its write was refused to a role."""
     realm, uid, sent = place
-    role = AUTHOR if role == ANONYMOUS else role
+    role = deleting_role(role)
     actor = Actor(session, role, realm, CLEANING)
     with suppress(EnvironmentFault):
         if actor.send("draftExists", path={"uid": uid}, headers=header_as_sent(sent)).answer.success:
@@ -107,24 +140,43 @@ def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> No
 
 
 def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
-    """Delete what is a draft of a run's contacts and submissions, as far as the service lets; the records stay."""
+    """Delete what is a draft of a run's contacts and submissions, as far as the service lets; the records stay.
+
+    The contact that all runs use again stays as it is: another run may be at work with it.
+    """
     made = [
         entry
         for entry in read_entries(ledgers)
         if entry.what in PERMANENT_KINDS and entry.state == "created" and entry.realm in DOCUMENT_REALMS
     ]
-    for entry in {entry.place: entry for entry in made}.values():
-        own = is_valid_uid(entry.identifier) and entry.identifier.startswith(session.namespace.prefix)
-        if own and session.breaker.open is None:
+    places: dict[Place, list[Entry]] = {}
+    for entry in made:
+        places.setdefault(entry.place, []).append(entry)
+    for writes in places.values():
+        if any(_is_new(session, entry) for entry in writes) and session.breaker.open is None:
             with suppress(EnvironmentFault):
-                why_there(session, entry, CLEANING)
+                why_there(session, writes[-1], CLEANING, savers=[entry.role for entry in writes])
+
+
+def _is_new(session: Session, made: Entry) -> bool:
+    """Whether a record is there by this run alone: under an identifier of the run, or one that the service gave it."""
+    own = made.identifier.startswith(session.namespace.prefix)
+    if not own and load_description().operations[made.operation].assigns_identifier:
+        if made.identifier.startswith(KEPT_PREFIX):
+            return False
+        session.namespace.claim_minted(made.identifier)
+        own = session.namespace.owns(made.identifier)
+    return own and is_valid_uid(made.identifier)
 
 
 def draft_cleanup(session: Session) -> DraftCleanup:
     """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
     return DraftCleanup(
         session.ledger,
-        lambda draft, certain: why_there(session, draft, CLEANING, certain=certain) is None,
+        lambda draft, certain: (
+            why_there(session, draft, CLEANING, savers=session.ledger.savers(draft.place), certain=certain)
+            is None
+        ),
         lambda: session.breaker.open is not None,
         session.kept,
     )

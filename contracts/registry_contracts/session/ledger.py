@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 from msgspec import Meta
@@ -150,6 +151,11 @@ class Ledger:
         with self._lock:
             return removable(self._drafts.values())
 
+    def savers(self, place: tuple[str, str, str]) -> list[str]:
+        """The roles that saved a draft that is there or may be there, the latest first."""
+        with self._lock:
+            return savers(place, self._drafts.values())
+
     def residue(self) -> Iterator[Entry]:
         """What stays behind because the interface gives no means to remove it."""
         with self._lock:
@@ -225,6 +231,13 @@ def removable(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in newest.values() if entry.state != "removed"]
 
 
+def savers(place: tuple[str, str, str], entries: Iterable[Entry]) -> list[str]:
+    """The roles that saved the draft at a place, of those whose save was not refused: the latest first."""
+    saves = [each for each in entries if each.what == REMOVABLE and each.place == place]
+    saves.sort(key=lambda entry: (entry.at, entry.number), reverse=True)
+    return list(dict.fromkeys(entry.role for entry in saves if entry.state not in _GONE))
+
+
 def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
     """Of the latest state of writes, what stays behind; a write whose record has no identifier stands for itself."""
     seen: set[tuple[str, str, str]] = set()
@@ -253,19 +266,22 @@ def outcome(answer: Response | None, fault: str | None, what: str = "contact") -
 
 
 def named(answer: Response | None) -> str | None:
-    """The identifier that an answer gives to the record it is about, where it stands under a usual name.
+    """The identifier that an answer gives to the record it is about, under a usual name or else in its Location.
 
     The surest name counts first: the answer to a submission may describe its workflow before its document.
     """
-    body = answer.json if answer is not None else None
+    if answer is None:
+        return None
+    body = answer.json
     records = [body, *(body.values() if isinstance(body, dict) else ())]
     lowered = [
         {name.lower(): member for name, member in record.items()}
         for record in records
         if isinstance(record, dict)
     ]
-    names = (record[name] for name in _NAMES for record in lowered if is_valid_uid(record.get(name)))
-    return next(names, None)
+    names = [record[name] for name in _NAMES for record in lowered if is_valid_uid(record.get(name))]
+    place = unquote(urlsplit(answer.headers.get("location", "")).path).split("/")
+    return next(iter([*names, *filter(is_valid_uid, reversed(place))]), None)
 
 
 def read_entries(paths: Iterable[Path]) -> list[Entry]:

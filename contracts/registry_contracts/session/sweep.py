@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from registry_contracts.session.ledger import (
     read_entries,
     removable,
     residue,
+    savers,
 )
 from registry_contracts.session.namespace import (
     KEPT_PREFIX,
@@ -141,7 +142,7 @@ def sweep_runs(session: Session, reports: Path, *, dry_run: bool = False) -> Ite
     """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
     for run in earlier_runs(reports, session.target.base_url):
         session.namespace.adopt(run.token)
-        swept = sweep_drafts(session, f"run {run.folder.name}", run.drafts, dry_run=dry_run)
+        swept = sweep_drafts(session, f"run {run.folder.name}", run.drafts, run.entries, dry_run=dry_run)
         swept.residue = sum(1 for _ in residue(run.entries))
         if not dry_run:
             gone = {draft.place for draft in swept.removed}
@@ -151,25 +152,32 @@ def sweep_runs(session: Session, reports: Path, *, dry_run: bool = False) -> Ite
         yield swept
 
 
-def sweep_drafts(session: Session, what: str, drafts: Iterable[Entry], *, dry_run: bool = False) -> Swept:
-    """Delete drafts that a session's namespace owns; a dry run only says what."""
+def sweep_drafts(
+    session: Session,
+    what: str,
+    drafts: Iterable[Entry],
+    writes: Collection[Entry] = (),
+    *,
+    dry_run: bool = False,
+) -> Swept:
+    """Delete drafts that a session's namespace owns; `writes` tell who saved them. A dry run only says what."""
     swept = Swept(what, dry=dry_run)
     for draft in drafts:
-        mine = replace(draft, role=deleting_role(draft))
-        if (why := _why_left(session, mine, dry_run=dry_run)) is None:
+        mine = replace(draft, role=deleting_role(draft.role))
+        if (why := _why_left(session, mine, savers(draft.place, writes), dry_run=dry_run)) is None:
             swept.removed.append(mine)
         else:
             swept.left.append((mine, why))
     return swept
 
 
-def _why_left(session: Session, draft: Entry, *, dry_run: bool) -> str | None:
+def _why_left(session: Session, draft: Entry, saved_by: Iterable[str], *, dry_run: bool) -> str | None:
     if draft.role not in session.target.accounts:
         return f"the settings have no account {draft.role}"
     if not session.namespace.owns(draft.identifier):
         return "its identifier is not one of the suite's"
     try:
-        return None if dry_run else why_there(session, draft, SWEEPING)
+        return None if dry_run else why_there(session, draft, SWEEPING, savers=saved_by)
     except EnvironmentFault as fault:
         return str(fault)
 

@@ -117,12 +117,20 @@ def test_what_is_a_draft_of_contacts_and_submissions_is_deleted(
         (submit, "rc-test-refused-0", "abs-dev", "refused"),
         (submit, "rc-test-no-drafts", "ort-dev", "created"),
         (update, "rc-keep-contact-0", "abs-dev", "created"),
-        (submit, "a-record-of-the-settings", "abs-dev", "created"),
+        ("createContact", "rc-keep-contact-1", "abs-dev", "created"),
+        ("updateWorkflowRecord", "a-record-of-the-settings", "abs-dev", "created"),
+        ("createWorkflowRecord", "given-by-the-service", "abs-dev", "created"),
+        (update, "given-by-the-service", "abs-dev", "created"),
+        ("createContact", "the-organization", "abs-dev", "created"),
     ):
         entry = writes.intend(messages.write(operation, uid, realm=realm))
         assert entry is not None
         writes.settle(entry, cast(State, state))
     writes.close()
-    session: Any = SimpleNamespace(breaker=SimpleNamespace(open=None), namespace=Namespace("test"))
+    session: Any = SimpleNamespace(
+        breaker=SimpleNamespace(open=None),
+        namespace=Namespace("test", foreign=["the-organization"]),
+        target=SimpleNamespace(accounts=["author"]),
+    )
     draft_cleanup.delete_drafts_of_records(session, tmp_path.glob("ledger*.jsonl"))
-    assert looked_for == ["rc-test-a-contact", "rc-test-submitted"]
+    assert looked_for == ["rc-test-a-contact", "rc-test-submitted", "given-by-the-service"]

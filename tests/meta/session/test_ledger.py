@@ -78,6 +78,12 @@ def test_an_identifier_that_the_service_minted_is_found(body: Any) -> None:
     assert named(answer(201, {"id": "short"})) is None
 
 
+def test_an_identifier_that_the_service_minted_is_found_in_the_location() -> None:
+    place = "http://registry.example/api/v2013/documents/minted-00001?then=else-where-1"
+    assert named(messages.answer(status=201, location=place)) == "minted-00001"
+    assert named(messages.answer({"id": "minted-00002"}, 201, location=place)) == "minted-00002"
+
+
 def test_drafts_of_all_workers_are_removable_until_one_of_them_is_removed(
     ledger: Any, tmp_path: Path
 ) -> None:
@@ -93,6 +99,27 @@ def test_drafts_of_all_workers_are_removable_until_one_of_them_is_removed(
     assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["4", "3"]
     write(two, "saveDraft", "rc-test00000001", "created")
     assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["1", "4", "3"]
+
+
+def test_the_savers_of_a_draft_are_those_whose_save_may_be_there_still(ledger: Any) -> None:
+    book = ledger()
+
+    def save(role: str, state: str) -> None:
+        entry = book.intend(messages.write("saveDraft", "rc-test00000001", role=role))
+        book.settle(entry, state)
+
+    place = ("abs-dev", "rc-test00000001", "")
+    save("author", "created")
+    book.removed(*place)
+    for role, state in (
+        ("other", "created"),
+        ("restricted", "refused"),
+        ("nau", "unknown"),
+        ("other", "created"),
+    ):
+        save(role, state)
+    assert book.savers(place) == ["other", "nau"]
+    assert book.savers(("bch-dev", *place[1:])) == []
 
 
 def test_residue_counts_every_record_once_and_the_nameless_each(ledger: Any, tmp_path: Path) -> None:
