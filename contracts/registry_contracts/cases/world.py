@@ -80,6 +80,21 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
+class _TakesFiles:
+    """What takes attachments.
+
+    Attributes:
+        kind: one of the four.
+        refused: the status with which a draft refuses them; None where it takes them.
+        once_published: a record that is submitted takes them when its draft has become the published version.
+    """
+
+    kind: str
+    refused: int | None = None
+    once_published: bool = False
+
+
+@dataclass(frozen=True)
 class Draft:
     """A draft that was saved: its uid, the document as it was sent, and the exchange that saved it."""
 
@@ -217,16 +232,16 @@ class World:
         Raises:
             Untested: it takes more such records than the settings name, or the plan of the run leaves over.
         """
-        taking, _ = self._what_takes_files()
-        if taking == _DRAFT:
+        taking = self._what_takes_files()
+        if taking.kind == _DRAFT:
             return self.draft(uid).uid
-        if taking == _NAMED:
+        if taking.kind == _NAMED:
             if named:
                 raise Untested(
                     "drafts take no attachments, and records of the settings have uids of their own"
                 )
             return self._unused_record(kept=uid is not None)
-        if taking == _PUBLISHED:
+        if taking.kind == _PUBLISHED:
             neither = ", and neither drafts nor submitted records take attachments"
             raise missing(f"realm.{self.realm}.attachment_identifiers", neither)
         # The other half is room for what the document leaves open, and a service may take.
@@ -236,17 +251,20 @@ class World:
                 "attachments are taken by submitted records only, and no more than "
                 f"{most} that stay for good are left over for them (setting pace.permanent_records)"
             )
-        return self.new_submission(uid)
+        submitted = self.new_submission(uid)
+        if taking.once_published:
+            self.eventually(lambda: not self.author.draft_exists(submitted).answer.success)
+        return submitted
 
     def refusal_of_files(self) -> int | None:
         """The status with which a draft refuses an attachment that another record takes; None where none does."""
-        return self._what_takes_files()[1]
+        return self._what_takes_files().refused
 
-    def _what_takes_files(self) -> tuple[str, int | None]:
-        """What takes attachments, and the status with which a draft refuses them where it does."""
+    def _what_takes_files(self) -> _TakesFiles:
+        """What takes attachments in this realm."""
         return self.once("what takes files", self._try_files)
 
-    def _try_files(self) -> tuple[str, int | None]:
+    def _try_files(self) -> _TakesFiles:
         """What a draft refuses and nothing else takes either is a finding of the cases that need it.
 
         Where the settings name no published record, one may take it.
@@ -254,20 +272,26 @@ class World:
         for _ in range(2):  # one that takes a file the second time takes files
             tried = usable(upload(self.author, self.kept_draft().uid, "first.txt", b"first\n"))
             if not tried.refusal:
-                return _DRAFT, None
+                return _TakesFiles(_DRAFT)
         if self.samples.tells("attachment_identifiers"):
-            return _NAMED, tried.status
+            return _TakesFiles(_NAMED, tried.status)
         others: dict[str, Callable[[], str]] = {
             _SUBMITTED: self.submission,
             _PUBLISHED: lambda: str(self.samples.setting("published_identifier")[0]),
         }
         for kind, record in others.items():
             with suppress(Blocked, Untested):
-                # Under a name of this run's: a record that is there may have files of earlier ones.
-                if usable(upload(self.author, record(), f"{self.uid()}.txt", b"first\n")).success:
-                    return kind, tried.status
+                if self._takes_file(identifier := record()):
+                    published = not self.author.draft_exists(identifier).answer.success
+                    return _TakesFiles(kind, tried.status, once_published=published)
         known = self.samples.tells("published_identifier")
-        return (_DRAFT, None) if known else (_PUBLISHED, tried.status)
+        return _TakesFiles(_DRAFT) if known else _TakesFiles(_PUBLISHED, tried.status)
+
+    def _takes_file(self, identifier: str) -> bool:
+        """Whether a record takes a file; when what was submitted is more than a draft is not shown."""
+        # Under a name of this run's: a record that is there may have files of earlier ones.
+        name = f"{self.uid()}.txt"
+        return self.eventually(lambda: usable(upload(self.author, identifier, name, b"first\n")).success)
 
     def _unused_record(self, *, kept: bool) -> str:
         """A record of the settings to which nothing is attached; the first ones are for cases that share them."""

@@ -25,12 +25,6 @@ CONTRADICTORY: Final[Mapping[frozenset[str], str]] = MappingProxyType(
         frozenset({"drafts-published-soon", "drafts-not-existing"}): (
             "a record that was accepted and waits to be published has a draft alone, so it would not exist"
         ),
-        frozenset({"drafts-published-soon", "attachments-beyond-drafts"}): (
-            "a record that was accepted is a draft alone until it is published, so files would need one of the settings"
-        ),
-        frozenset({"drafts-shared", "delete-idempotent"}): (
-            "the second account's deletion is told as done while the draft stays, so that nobody can tell what is left"
-        ),
         frozenset({"draft-valid-only", "records-minted"}): (
             "a submission's header names another identifier than the service gives it, so its draft would not be "
             "valid, and none could be submitted"
