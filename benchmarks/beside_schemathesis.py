@@ -23,13 +23,13 @@ import click
 import requests
 
 from benchmarks.commands import ENVIRONMENT, PROGRAM
-from docs.tables import put_between
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.proving.plan import drawn_trials
 from registry_contracts.proving.services import AND
 from registry_contracts.proving.trials import Kind, Trial
 from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
+from tools.tables import put_between
 
 _EXAMPLES: Final = 30
 #: A valid text need be no valid term, so only the examples have to be accepted.

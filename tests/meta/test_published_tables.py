@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from docs.tables import DOCS, PUBLISHED, SCHEMAS, TABLES, schema_text
-from docs.tool_names import ROOT, SOURCES
+from tools.tables import DOCS, PUBLISHED, SCHEMAS, TABLES, schema_text
+from tools.tool_names import ROOT, SOURCES
 
 
 @pytest.mark.parametrize(("document", "mark", "table"), TABLES, ids=[mark for _, mark, _ in TABLES])
@@ -15,12 +15,12 @@ def test_the_tables_of_the_document_are_those_of_the_code(
 ) -> None:
     between = (DOCS / document).read_text("utf-8").partition(f"<!-- begin {mark} -->")[2]
     published = between.partition(f"<!-- end {mark} -->")[0]
-    assert published.strip() == table().strip(), "run python -m docs.tables"
+    assert published.strip() == table().strip(), "run python -m tools.tables"
 
 
 def test_what_is_kept_as_a_schema_is_what_its_declaration_says() -> None:
     kept = {path.name.partition(".")[0]: path.read_text("utf-8") for path in SCHEMAS.iterdir()}
-    assert kept == {name: schema_text(name) for name in PUBLISHED}, "run python -m docs.tables"
+    assert kept == {name: schema_text(name) for name in PUBLISHED}, "run python -m tools.tables"
 
 
 def test_every_private_name_of_a_tool_is_told() -> None:

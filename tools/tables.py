@@ -1,6 +1,6 @@
 """The tables in documents, and the schemas that others read often enough to be kept as files, from the code.
 
-`python -m docs.tables` writes clauses.md, live.md (settings), proof.md (faults), tools.md (names), variants.md,
+`python -m tools.tables` writes clauses.md, live.md (settings), proof.md (faults), tools.md (names), variants.md,
 weather.md and the schemas; a test tells when that is due.
 """
 
@@ -11,7 +11,6 @@ from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
 
-from docs.tool_names import names_table
 from registry_contracts.file_formats import kinds_in_words, schema_of
 from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
 from registry_contracts.interface.known_cases import known_cases
@@ -30,8 +29,9 @@ from registry_contracts.settings.target import (
     ServiceNames,
     TlsSettings,
 )
+from tools.tool_names import names_table
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parents[1] / "docs"
 _GROUPS: tuple[tuple[str, type], ...] = (
     ("[pace]", Pace),
     ("[accounts.ROLE]", AccountVariables),

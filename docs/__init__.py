@@ -1,1 +1,0 @@
-"""Documents, and the module that writes their tables."""
