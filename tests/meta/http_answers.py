@@ -12,12 +12,6 @@ def answer(status: str, *headers: str, body: bytes = b"{}", length: int | None =
 
 
 OK = answer("200 OK", JSON)
-TOKEN = "token-of-the-service"
-SIGNED_IN = answer(
-    "200 OK",
-    JSON,
-    body=f'{{"authenticationToken": "{TOKEN}", "expiration": "2999-01-01T00:00:00.0Z"}}'.encode(),
-)
 
 
 def in_turn(*answers: bytes | None) -> Callable[..., bytes | None]:

@@ -1,32 +1,37 @@
-"""`registry-contracts` run by a test: in this process, or in a process and folder of its own."""
+"""`registry-contracts` run by a test: in this process as a rule, in one of its own where the test is about that."""
 
-import json
+import gc
+import io
 import os
 import re
-import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
-from xmlrpc.client import ServerProxy
+from typing import Any, NamedTuple, TypeVar
+from unittest import mock
 
 import pytest
 
 from registry_contracts.cli import main
+from registry_contracts.errors import INTERRUPTING_SIGNALS
+from registry_contracts.interface.location import PROGRAM
 from tests.meta.samples import account_variables
 
 Found = TypeVar("Found")
+CHECKOUT = Path(__file__).parents[2]
 FOREIGN_VARIABLES = ("PYTEST_", "REGISTRY_", "SANDBOX_", "COLUMNS")
 """Beginnings of the variables that a run under test does not inherit."""
-
-
+#: Lets a run in this process have its sandbox in a thread; and spares each such run five rounds of the garbage
+#: collector, in which pytest looks for errors that nobody was told of.
+IN_PROCESS = {"PYTEST_PLUGINS": "tests.meta.sandbox_in_thread", "PYTEST_ADDOPTS": "-p no:unraisableexception"}
 #: Seconds that a test waits for a process, an answer or a state; only a test that fails waits so long.
 PATIENCE = 300.0
 
@@ -76,140 +81,103 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**kept, **more}
 
 
-CHECKOUT = Path(__file__).parents[2]
-_PLANTED = Path(__file__).with_name("plugin") / "planted"
-
-
-def plant(root: Path) -> Path:
-    """Fill a folder with a checkout that has no cases yet, and return it."""
-    for name in ("contracts", "openapi"):
-        # Compiled modules are copied as well; one that another worker is writing is gone a moment later.
-        shutil.copytree(CHECKOUT / name, root / name, ignore=shutil.ignore_patterns("*.pyc.*"))
-    for name in ("conftest.py", "pyproject.toml"):
-        shutil.copy2(CHECKOUT / name, root / name)
-    (root / "tests" / "contract").mkdir(parents=True)
-    return root
-
-
-def planted_checkout(root: Path) -> Path:
-    """Fill a folder with a checkout that has planted cases and plugins, and return it."""
-    cases = plant(root) / "tests" / "contract"
-    shutil.copy2(CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py", cases)
-    for path in _PLANTED.glob("*.py"):
-        shutil.copy2(path, cases / "test_planted.py" if path.name == "cases.py" else root)
-    return root
-
-
-class Launched:
-    """A process that a launcher forked; `subprocess.Popen` as far as tests need it.
+def in_this_process(call: Callable[[], object], folder: Path, environment: Mapping[str, str]) -> Ended:
+    """Call what a process would do, and take back what it changed in this one.
 
     Args:
-        forks: Where the launcher takes orders.
+        call: Returns the exit code, or exits with it.
+        folder: The current folder meanwhile.
+        environment: All variables meanwhile.
+    """
+    handlers = {number: signal.getsignal(number) for number in INTERRUPTING_SIGNALS}
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with (
+        chdir(folder),
+        mock.patch.dict(os.environ, environment, clear=True),
+        mock.patch.object(tempfile, "tempdir", None),
+        warnings.catch_warnings(),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        warnings.simplefilter("default")  # they fail tests, not the runs under test
+        try:
+            code = call()
+        except SystemExit as ended:
+            code = ended.code
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()  # what a process leaves to its end is no fault of the test that comes next
+    written = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return Ended(int(str(code or 0)), *written)
+
+
+def in_process(monkeypatch: pytest.MonkeyPatch, main: Callable[[], None] = main) -> RunCommand:
+    """Return a runner of the program, or of another one, in this process, with its folder and variables."""
+
+    def run(*words: Any) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["registry-contracts", *map(str, words)])
+        return in_this_process(main, Path.cwd(), os.environ.copy())
+
+    return run
+
+
+@dataclass
+class Program:
+    """Runs `registry-contracts` in a folder of its own, with no variable of the user's, as a person would."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, *words: str) -> Ended:
+        environment = clean_environment(**{**IN_PROCESS, **self.environment})
+        with mock.patch.object(sys, "argv", ["registry-contracts", *words]):
+            ended = in_this_process(main, self.folder, environment)
+        assert "Traceback" not in ended.output, ended.output
+        return ended
+
+
+class Process:
+    """A command in a process and a session of its own.
+
+    Args:
+        words: The command.
+        folder: The folder it runs in.
+        environment: All its variables.
         out: Where it writes its output; its errors go beside it.
     """
 
-    def __init__(self, forks: str, pid: int, out: Path) -> None:
-        self._forks, self.pid, self._out = forks, pid, out
-        self._ended = os.pidfd_open(pid)
-        self._code: int | None = None
-
-    def poll(self) -> int | None:
-        """Return the exit code, or None while the process goes on."""
-        with suppress(TimeoutError):
-            return self.wait(0.0)
-        return None
-
-    def wait(self, timeout: float = PATIENCE) -> int:
-        """Return the exit code once there is one.
-
-        Raises:
-            TimeoutError: not within so many seconds.
-        """
-        if self._code is None:
-            if not select.select([self._ended], [], [], timeout)[0]:
-                raise TimeoutError
-            self._code = int(str(ServerProxy(self._forks).code(self.pid)))
-            os.close(self._ended)
-        return self._code
+    def __init__(
+        self, words: Sequence[str], folder: Path, environment: Mapping[str, str], out: Path, **more: Any
+    ) -> None:
+        self._files = out, out.with_suffix(".err")
+        with self._files[0].open("wb") as told, self._files[1].open("wb") as complained:
+            streams: Any = {"stdin": subprocess.DEVNULL, "stdout": told, "stderr": complained}
+            self._process = subprocess.Popen(
+                words, cwd=folder, env=environment, start_new_session=True, **streams, **more
+            )
+        self.pid, self.poll, self.send_signal = (
+            self._process.pid,
+            self._process.poll,
+            self._process.send_signal,
+        )
 
     def told(self, pattern: str) -> re.Match[str]:
         """Wait until it has written a line, and return what a pattern finds in it."""
 
         def written() -> re.Match[str] | None:
-            return re.search(
-                pattern, self._out.read_text("utf-8") if self._out.exists() else "", re.MULTILINE
-            )
+            return re.search(pattern, self._files[0].read_text("utf-8"), re.MULTILINE)
 
         eventually(lambda: written() or self.poll() is not None)
         found = written()
         assert found, self.communicate()
         return found
 
-    def send_signal(self, number: int) -> None:
-        """Send a signal to the process alone."""
-        os.kill(self.pid, number)
-
     def communicate(self) -> Ended:
         """Wait for the end; return the exit code and what was written."""
-        return Ended(self.wait(), self._out.read_text("utf-8"), Path(f"{self._out}.err").read_text("utf-8"))
-
-
-@dataclass
-class Launcher:
-    """Starts processes by forking one that has loaded what they import; threads may share it."""
-
-    address: str
-
-    @classmethod
-    @contextmanager
-    def started(cls, checkout: Path) -> Iterator[Self]:
-        """Start the process, and end it afterwards.
-
-        Args:
-            checkout: Whose library and cases are loaded.
-        """
-        with socket.create_server(("127.0.0.1", 0)) as orders:
-            script, number = Path(__file__).with_name("launcher.py"), orders.fileno()
-            words = [sys.executable, str(script), str(number), str(checkout)]
-            with subprocess.Popen(words, env=clean_environment(), pass_fds=[number]) as process:
-                try:
-                    yield cls(f"http://127.0.0.1:{orders.getsockname()[1]}")
-                finally:
-                    process.terminate()
-
-    def run(
-        self,
-        words: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str],
-        out: Path,
-        kind: str = "program",
-    ) -> Ended:
-        """Run a command to its end, its embedded sandbox being a fork as well; arguments as for `start`."""
-        return self.start(words, folder, environment, out, kind, forks_sandbox=True).communicate()
-
-    def start(
-        self,
-        words: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str],
-        out: Path,
-        kind: str = "program",
-        *,
-        forks_sandbox: bool = False,
-    ) -> Launched:
-        """Start a command in a session of its own.
-
-        Args:
-            folder: The folder it runs in.
-            environment: All its variables.
-            out: Where to keep what it writes; its errors go beside it.
-            kind: `program` is `registry-contracts`; `pytest`, or `sandbox`.
-            forks_sandbox: Its embedded sandbox is a fork as well, which does not outlive a Ctrl-C to the session.
-        """
-        order = {"kind": kind, "forks_sandbox": forks_sandbox, "words": list(words)}
-        text = json.dumps({**order, "cwd": str(folder), "env": dict(environment), "out": str(out)})
-        return Launched(self.address, int(str(ServerProxy(self.address).start(text))), out)
+        return Ended(self._process.wait(PATIENCE), *(path.read_text("utf-8") for path in self._files))
 
 
 @dataclass
@@ -222,9 +190,7 @@ class RunningProxy:
 
 
 @contextmanager
-def running_proxy(
-    launcher: Launcher, folder: Path, *words: str, how: signal.Signals = signal.SIGINT
-) -> Iterator[RunningProxy]:
+def running_proxy(folder: Path, *words: str, how: signal.Signals = signal.SIGINT) -> Iterator[RunningProxy]:
     """Run `registry-contracts proxy`, and end it afterwards as a person does, by Ctrl-C.
 
     Args:
@@ -232,8 +198,8 @@ def running_proxy(
         words: Its options, such as the target's address.
         how: The signal that ends it.
     """
-    given = ["proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
-    process = launcher.start(given, folder, clean_environment(**account_variables()), folder / "proxy.out")
+    given = [*PROGRAM, "proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
+    process = Process(given, folder, clean_environment(**account_variables()), folder / "proxy.out")
     try:
         ready = process.told(r"^proxy ready at (\S+?),.*\npage at (\S+)\n")
         proxy = RunningProxy(ready[1], ready[2])
@@ -243,33 +209,15 @@ def running_proxy(
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
+            process.communicate()
 
 
-@dataclass
-class Program:
-    """Runs `registry-contracts` in a process and a folder of its own, as a person would."""
-
-    folder: Path
-    launcher: Launcher
-    environment: dict[str, str] = field(default_factory=dict)
-
-    def __call__(self, *words: str) -> Ended:
-        out = self.folder.with_name(f"{self.folder.name}.out")
-        ended = self.launcher.run(words, self.folder, clean_environment(**self.environment), out)
-        assert "Traceback" not in ended.out + ended.err, ended.out + ended.err
-        return ended
-
-
-def in_process(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], main: Callable[[], None] = main
-) -> RunCommand:
-    """Return a runner of the program, or of another one, in this process."""
-
-    def run(*words: Any) -> Ended:
-        monkeypatch.setattr(sys, "argv", ["registry-contracts", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        written = capsys.readouterr()
-        return Ended(int(str(ended.value.code or 0)), written.out, written.err)
-
-    return run
+def plant(root: Path) -> Path:
+    """Fill a folder with a checkout that has no cases yet, and return it."""
+    for name in ("contracts", "openapi"):
+        # Compiled modules are copied as well; one that another worker is writing is gone a moment later.
+        shutil.copytree(CHECKOUT / name, root / name, ignore=shutil.ignore_patterns("*.pyc.*"))
+    for name in ("conftest.py", "pyproject.toml"):
+        shutil.copy2(CHECKOUT / name, root / name)
+    (root / "tests" / "contract").mkdir(parents=True)
+    return root

@@ -1,21 +1,17 @@
-"""The one client of a sandbox for tests, and sandboxes to send requests to: a process, or a thread of this process."""
+"""The one client of a sandbox for tests, and sandboxes to send requests to, in threads of this process."""
 
-import os
 import shutil
-import signal
 import socket
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import requests
 
 from registry_contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
-from tests.meta.program import CHECKOUT, Launched, Launcher
 from tests.meta.samples import (
     CONTACT_SCHEMA,
     TOKEN,
@@ -28,33 +24,28 @@ from tests.meta.samples import (
 TIME_LIMIT = 120.0
 
 
-@dataclass
-class RunningSandbox:
-    """A sandbox in a process of its own."""
-
-    process: Launched
-    url: str
-
-    def stop(self) -> int:
-        """End the process with SIGTERM and return its exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(TIME_LIMIT)
-
-
 @contextmanager
-def running(launcher: Launcher, folder: Path, *options: str) -> Iterator[RunningSandbox]:
-    """Run a sandbox in a process of its own.
+def sandbox(*options: str) -> Iterator[str]:
+    """Serve a sandbox from a thread of this process; the value is its base address.
 
     Args:
-        folder: Where its output goes.
+        options: As `registry-contracts sandbox` takes them, those about the address and `--cors` aside.
     """
-    process = launcher.start(["--port=0", *options], CHECKOUT, os.environ, folder / "sandbox.out", "sandbox")
-    started = RunningSandbox(process, process.told(r"^sandbox ready at (\S+)\n")[1])
-    try:
-        yield started
-    finally:
-        started.stop()
+    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - most tests need no server in this process
+    from registry_contracts.sandbox.serve import altered, command  # noqa: PLC0415
+    from registry_contracts.sandbox.weather import lay_over  # noqa: PLC0415
+
+    given = command.make_context("sandbox", list(options)).params
+    settings = Settings(**{name: value for name, value in given.items() if name not in ("host", "port")})
+    app = altered(settings)
+    with ExitStack() as open_things:
+        open_things.enter_context(closing(app.state.service))
+        prepare: Callable[[Any, socket.socket], object] = lambda *_: None  # noqa: E731
+        if settings.weather:
+            weather = lay_over(app, settings.weather, settings.weather_seed)
+            open_things.enter_context(closing(weather))
+            prepare = weather.stand_before
+        yield open_things.enter_context(serving(app, prepare))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.meta.program import Launcher, Program
+from tests.meta.program import Program
 
 FAULT = "--sandbox-arguments=--fault attachment-text-only"
 Printed = tuple[dict[str, str], list[str]]
@@ -19,9 +19,9 @@ Printed = tuple[dict[str, str], list[str]]
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory, library_launcher: Launcher) -> Program:
-    """A runner of the program in a process and a folder of its own, the same for both tests."""
-    return Program(tmp_path_factory.mktemp("copied") / "elsewhere", library_launcher)
+def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """A runner of the program in a folder of its own, the same for these tests."""
+    return Program(tmp_path_factory.mktemp("copied") / "elsewhere")
 
 
 @pytest.fixture(scope="module")

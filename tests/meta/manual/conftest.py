@@ -11,9 +11,9 @@ import pytest
 from registry_contracts.exchanges.redaction import TrafficRedactor
 from registry_contracts.manual.traffic_watch import Watch
 from tests.meta.manual.sample_traffic import Client
-from tests.meta.program import Launcher, RunCommand
+from tests.meta.program import RunCommand
 from tests.meta.samples import account_variables
-from tests.meta.sandbox_client import running, settings_of
+from tests.meta.sandbox_client import sandbox, settings_of
 
 #: What the broken sandbox does wrong.
 FAULTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
@@ -28,24 +28,24 @@ def command(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunComm
 
 
 @contextmanager
-def served(launcher: Launcher, folder: Path, *options: str) -> Iterator[Path]:
+def served(folder: Path, *options: str) -> Iterator[Path]:
     """Serve a sandbox, and give the settings file that aims at it."""
-    with running(launcher, folder, *options) as sandbox:
-        yield settings_of(sandbox.url, folder, folder.name)
+    with sandbox(*options) as url:
+        yield settings_of(url, folder, folder.name)
 
 
 @pytest.fixture(scope="session")
-def faithful(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def faithful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return the settings file of a sandbox that keeps every clause."""
-    with served(library_launcher, tmp_path_factory.mktemp("faithful")) as path:
+    with served(tmp_path_factory.mktemp("faithful")) as path:
         yield path
 
 
 @pytest.fixture(scope="session")
-def broken(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return the settings file of a sandbox with `FAULTS`."""
     options = [word for name in FAULTS for word in ("--fault", name)]
-    with served(library_launcher, tmp_path_factory.mktemp("broken"), *options) as path:
+    with served(tmp_path_factory.mktemp("broken"), *options) as path:
         yield path
 
 

@@ -2,18 +2,18 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
 
-from tests.meta.http_answers import JSON, SIGNED_IN, answer
 from tests.meta.program import Ended, RunCommand, assert_safe
 from tests.meta.sandbox_client import settings_of
-from tests.meta.wire import Serve
 
-LIST = answer("200 OK", JSON, body=b"[]")
+SIGNED_IN = {"authenticationToken": "token-of-the-service", "expiration": "2999-01-01T00:00:00.0Z"}
 
 
 def honest(ended: Ended, *codes: int) -> Ended:
@@ -62,16 +62,18 @@ def test_a_file_that_is_none_is_refused_in_a_line_before_anything_is_sent(
 
 @pytest.mark.parametrize("token", ["", "a", "keep", "colleague", "../x", None, 7])
 def test_a_crafted_run_folder_has_nobody_elses_records_swept(
-    command: RunCommand, serve: Serve, tmp_path: Path, token: Any
+    command: RunCommand, httpserver: HTTPServer, tmp_path: Path, token: Any
 ) -> None:
-    server = serve(lambda request, _: SIGNED_IN if request.target.endswith("/token") else LIST)
+    url = httpserver.url_for("").rstrip("/")
+    httpserver.expect_request(re.compile(".*/token")).respond_with_json(SIGNED_IN)
+    httpserver.expect_request(re.compile(".*")).respond_with_json([])
     run = tmp_path / "reports" / "20200101-000000-x"
     run.mkdir(parents=True)
     moment = "2020-01-01T00:00:00+00:00"
-    facts = {"base_url": server.url, "token": token, "started": moment, "finished": None}
+    facts = {"base_url": url, "token": token, "started": moment, "finished": None}
     (run / "run.json").write_text(json.dumps(facts))
     entry = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
     entry |= {"identifier": "rc-colleague-record-1", "state": "created", "at": moment, "by": "main"}
     (run / "ledger.jsonl").write_text(json.dumps(entry) + "\n")
-    honest(command("sweep", "--target", settings_of(server.url, tmp_path)), 0, 6)
-    assert not [asked for asked in server.received if asked.method not in ("GET", "HEAD", "POST")]
+    honest(command("sweep", "--target", settings_of(url, tmp_path)), 0, 6)
+    assert not [asked for asked, _ in httpserver.log if asked.method not in ("GET", "HEAD", "POST")]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.meta.program import Launcher, RunCommand, running_proxy
+from tests.meta.program import RunCommand, running_proxy
 from tests.meta.wire import PATIENCE, Received, Wire, serving
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
@@ -54,12 +54,12 @@ def connected(url: str) -> Iterator[Wire]:
 
 
 @pytest.fixture(scope="module")
-def proxied(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service behind a proxy."""
     service, folder = Service(), tmp_path_factory.mktemp("proxy")
     with (
         serving(service.follow) as service.url,
-        running_proxy(library_launcher, folder, f"--base-url={service.url}") as proxy,
+        running_proxy(folder, f"--base-url={service.url}") as proxy,
     ):
         service.proxy = proxy.url
         yield service
@@ -134,7 +134,7 @@ def test_a_client_that_writes_whole_addresses_or_a_page_of_the_proxys_own_is_ser
     assert service.received[0].first == "GET /x HTTP/1.1"
 
 
-def test_chunks_pass_both_ways_as_they_come(library_launcher: Launcher, tmp_path: Path) -> None:
+def test_chunks_pass_both_ways_as_they_come(tmp_path: Path) -> None:
     """Neither end waits for the other to finish: each piece is answered before the next is sent."""
     pieces = [b"one", b"two", b"three"]
 
@@ -148,7 +148,7 @@ def test_chunks_pass_both_ways_as_they_come(library_launcher: Launcher, tmp_path
 
     with (
         serving(script) as url,
-        running_proxy(library_launcher, tmp_path, f"--base-url={url}") as proxy,
+        running_proxy(tmp_path, f"--base-url={url}") as proxy,
         connected(proxy.url) as wire,
     ):
         wire.send(BEGUN.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
@@ -179,12 +179,12 @@ NO_REQUESTS = {
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_with_a_verdict_when_it_is_told_to_whatever_it_was_sent(
-    library_launcher: Launcher, tmp_path: Path, how: signal.Signals
+    tmp_path: Path, how: signal.Signals
 ) -> None:
     service = Service()
     with (
         serving(service.follow) as url,
-        running_proxy(library_launcher, tmp_path, f"--base-url={url}", how=how) as proxy,
+        running_proxy(tmp_path, f"--base-url={url}", how=how) as proxy,
     ):
         service.proxy = proxy.url
         for name, request in NO_REQUESTS.items():
@@ -204,14 +204,13 @@ def test_it_ends_with_a_verdict_when_it_is_told_to_whatever_it_was_sent(
     (folder,) = (path.parent for path in tmp_path.glob("*/check.json"))
     assert sorted(path.name for path in folder.iterdir()) == ["check.json", "traffic.har"]
     assert json.loads((folder / "check.json").read_text("utf-8"))["operations"]["listDrafts"] == 1
+    assert not any(SECRET.split()[-1] in path.read_bytes() for path in folder.iterdir())
 
 
-def test_a_target_that_is_down_gives_a_502_of_the_proxys_own(
-    library_launcher: Launcher, tmp_path: Path
-) -> None:
+def test_a_target_that_is_down_gives_a_502_of_the_proxys_own(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"--base-url=http://127.0.0.1:{listener.getsockname()[1]}"
-        with running_proxy(library_launcher, tmp_path, url) as proxy:
+        with running_proxy(tmp_path, url) as proxy:
             listener.close()
             answer = Service(proxy=proxy.url).ask(LISTED + SECRET + b"\r\n\r\n")
     assert answer.first.startswith("HTTP/1.1 502")

@@ -8,13 +8,14 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
+from playwright.sync_api import Browser
 
 from registry_contracts.sandbox.habits import Settings
 from registry_contracts.sandbox.serve import altered
-from tests.meta import browser as chromium
-from tests.meta.program import PATIENCE, Launcher, RunningProxy, eventually, running_proxy
+from tests.meta.program import PATIENCE, RunningProxy, eventually, running_proxy
 from tests.meta.samples import contact
 from tests.meta.sandbox_client import new_uid, serving, settings_of
+from tests.meta.watched_page import watched
 
 LIST = "/api/v2013/document-drafts"
 TOKEN = "/api/v2013/authentication/token"
@@ -77,11 +78,11 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def page(library_launcher: Launcher, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     folder, target = tmp_path_factory.mktemp("page"), Target()
     with serving(target) as url:
         settings = settings_of(url, folder)
-        with running_proxy(library_launcher, folder, f"--target={settings}", "--alone") as proxy:
+        with running_proxy(folder, f"--target={settings}", "--alone") as proxy:
             yield Page(proxy, target)
 
 
@@ -189,61 +190,41 @@ def test_no_secret_comes_to_the_page(page: Page) -> None:
     assert [role for role in ROLES if f"sandbox-{role}" in page.heard] == []
 
 
-OPERATION = "document.querySelector('#operations-Drafts-listDrafts {}')"
-
-
-class Opened:
-    """The page in a browser."""
-
-    def __init__(self, tab: chromium.Tab) -> None:
-        self.tab = tab
-        self.until("document.body?.dataset.ready")
-
-    def until(self, condition: str) -> None:
-        """Look again until a condition holds."""
-        assert eventually(lambda: self.tab.run(f"Boolean({condition})")), (condition, self.tab.complaints())
-
-    def choose(self, name: str, value: str) -> None:
-        change = f"e.value = '{value}'; e.dispatchEvent(new Event('change'))"
-        self.tab.run(f"(e => {{ {change} }})(document.getElementById('{name}'))")
-
-    def click(self, what: str) -> None:
-        self.until(button := OPERATION.format(what))
-        self.tab.run(f"{button}.click()")
-
-
-def test_it_is_tried_out_in_swagger_ui_as_the_chosen_role_and_realm(
-    running_browser: chromium.Browser, page: Page
-) -> None:
-    tab = running_browser.open(f"{page.url}/", 1280, 900)
-    shown, realm = Opened(tab), OPERATION.format("[data-param-name=Realm] select")
-    shown.choose("realm", "chm-dev")
-    shown.choose("role", "other")
-    shown.until("document.getElementById('message').textContent.startsWith('signed in as other until')")
-    shown.click(".opblock-summary-control")
-    shown.until(realm)
-    assert tab.run(f"{realm}.value") == "chm-dev"
-    before = page.last()
-    shown.click(".execute")
-    shown.until(OPERATION.format(".live-responses-table"))
-    row = page.listed(before)
-    assert (row["role"], row["realm"], row["verdict"]) == ("other", "chm-dev", "pass")
-    shown.until(f"document.querySelector('#rows summary').innerText.startsWith('{row['number']}\\n')")
-    told = tab.run("document.querySelector('#rows summary').innerText").split("\n")
-    assert [each for each in told if each][1:6] == ["200", "listDrafts", "chm-dev", "other", "pass"]
-    curl = tab.run(OPERATION.format(".curl") + ".innerText")
-    assert page.proxy.url in curl
-    assert "Authorization: Bearer $OTHER_TOKEN" in curl
-    # Another realm replaces what stands in an open form; anonymous sends no token.
-    shown.choose("realm", "abs-dev")
-    assert tab.run(f"{realm}.value") == "abs-dev"
-    shown.choose("role", "anonymous")
-    shown.click(".execute")
-    row = page.listed(row["number"])
-    assert (row["role"], row["realm"], row["status"]) == ("anonymous", "abs-dev", 401)
+def test_it_is_tried_out_in_swagger_ui_as_the_chosen_role_and_realm(browser: Browser, page: Page) -> None:
+    with watched(browser, f"{page.url}/") as opened:
+        tab, operation = opened.page, opened.page.locator("#operations-Drafts-listDrafts")
+        tab.locator("body[data-ready]").wait_for()
+        realm, sends = operation.locator("[data-param-name=Realm] select"), operation.locator(".execute")
+        tab.locator("#realm").select_option("chm-dev")
+        tab.locator("#role").select_option("other")
+        tab.locator("#message", has_text=re.compile("^signed in as other until")).wait_for()
+        operation.locator(".opblock-summary-control").click()
+        realm.wait_for()
+        assert realm.input_value() == "chm-dev"
+        before = page.last()
+        sends.click()
+        operation.locator(".live-responses-table").wait_for()
+        row = page.listed(before)
+        assert (row["role"], row["realm"], row["verdict"]) == ("other", "chm-dev", "pass")
+        summary = tab.locator("#rows summary").first
+        tab.locator("#rows summary", has_text=re.compile(rf"^\s*{row['number']}\b")).first.wait_for()
+        told = [each for each in summary.inner_text().split("\n") if each]
+        assert told[1:6] == ["200", "listDrafts", "chm-dev", "other", "pass"]
+        curl = operation.locator(".curl").inner_text()
+        assert page.proxy.url in curl
+        assert "Authorization: Bearer $OTHER_TOKEN" in curl
+        # Another realm replaces what stands in an open form; anonymous sends no token.
+        tab.locator("#realm").select_option("abs-dev")
+        assert realm.input_value() == "abs-dev"
+        tab.locator("#role").select_option("anonymous")
+        sends.click()
+        row = page.listed(row["number"])
+        assert (row["role"], row["realm"], row["status"]) == ("anonymous", "abs-dev", 401)
+        there = tab.evaluate(
+            "document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])"
+        )
     # Nobody else was asked for anything, and no secret was kept.
-    assert {urlsplit(address).netloc for address in tab.requested()} == {urlsplit(page.url).netloc}
-    there = tab.run("document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])")
+    assert {urlsplit(address).netloc for address in opened.requested} == {urlsplit(page.url).netloc}
     assert [each for each in page.target.tokens if each and each in there] == []
     assert "sandbox-other" not in there
-    assert [each for each in tab.complaints() if "401" not in each] == []
+    assert [each for each in opened.complaints if "401" not in each] == []

@@ -1,21 +1,30 @@
-"""Runs of the plugin in processes of their own: a small checkout with planted cases, and services that misbehave."""
+"""Runs of planted cases, and services that misbehave."""
 
 import asyncio
 import json
-import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
-from tests.meta.program import Launched, Launcher, clean_environment
+from registry_contracts.cli import main
+from registry_contracts.plugin import collection, worker
+from tests.meta.program import CHECKOUT, IN_PROCESS, Process, clean_environment, in_this_process
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import settings_of
 
-_HASTY = ("-p", "hasty")
+PLANTED = CHECKOUT / "tests" / "planted"
+#: Planted, and the suite's own that reads the description.
+PLANTED_CASES = (
+    PLANTED / "cases.py",
+    CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py",
+)
 
 
 @dataclass
@@ -65,18 +74,21 @@ class Ended:
 
 
 class Runner:
-    """Starts runs in a small checkout."""
+    """Starts runs of planted cases: in this process, or in one of their own where a test interferes with it.
 
-    def __init__(self, checkout: Path, scratch: Path, launcher: Launcher) -> None:
-        self.checkout = checkout
+    Args:
+        scratch: Folder of the test.
+    """
+
+    def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
-        self._launcher = launcher
         self.environment: dict[str, str] = {}
 
-    def start(self, *words: str) -> Launched:
-        """Start bare pytest, for tests that interfere with it; `end` waits for it."""
-        given = self._words((*_HASTY, *words), None)
-        return self._launcher.start(given, self.checkout, self._env(), self.scratch / "out", kind="pytest")
+    def start(self, *words: str, reports: Path | None = None, program: bool = False) -> Process:
+        """Start a run in a process of its own; `end` waits for it."""
+        how = ["registry_contracts", "run"] if program else ["pytest"]
+        command = [sys.executable, "-m", *how, *self._words(words, reports, program=program)]
+        return Process(command, CHECKOUT, self._env(), self.scratch / "out")
 
     def aim(self, url: str, *, only_author: bool = False, pace: str = "") -> Path:
         """Write settings that aim at an address, with more lines of pace, and tell the runs the sandbox's accounts."""
@@ -87,30 +99,41 @@ class Runner:
         """Let the planted case that waits go on to its end."""
         (self.private_parent / "enough").touch()
 
-    def end(self, process: Launched) -> Ended:
+    def end(self, process: Process, reports: Path | None = None) -> Ended:
         """Wait for the end of a run that was started."""
-        return Ended(*process.communicate(), self.reports)
+        return Ended(*process.communicate(), reports or self.reports)
 
-    def __call__(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
-        """Run to the end; `program` for the command instead of bare pytest."""
-        given = (["run"] if program else []) + self._words((*_HASTY, *words), reports, program=program)
-        kind = "program" if program else "pytest"
-        ended = self._launcher.run(given, self.checkout, self._env(), self.scratch / "out", kind=kind)
-        return Ended(*ended, reports or self.reports)
+    def apart(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
+        """Run to the end in a process of its own; `program` for the command instead of bare pytest."""
+        return self.end(self.start(*words, reports=reports, program=program), reports)
+
+    def __call__(self, *words: str, program: bool = False) -> Ended:
+        """Run to the end in this process, where there are no workers; `program` as for `apart`."""
+        given = self._words(words, None, program=program)
+        return self._command("run", *given) if program else self._here(partial(pytest.main, given))
 
     def sweep(self, *words: str) -> Ended:
         """Run `registry-contracts sweep` to its end."""
-        given = ["sweep", *self._words(words, None, program=True)]
-        out = self.scratch / "sweep"
-        return Ended(*self._launcher.run(given, self.checkout, self._env(), out), self.reports)
+        return self._command("sweep", f"--reports={self.reports}", *words)
+
+    def _command(self, *words: str) -> Ended:
+        with mock.patch.object(sys, "argv", ["registry-contracts", *words]):
+            return self._here(main)
+
+    def _here(self, call: Callable[[], object]) -> Ended:
+        with mock.patch.object(sys, "path", [str(PLANTED), *sys.path]):
+            return Ended(*in_this_process(call, CHECKOUT, {**IN_PROCESS, **self._env()}), self.reports)
 
     def _words(self, words: tuple[str, ...], reports: Path | None, *, program: bool = False) -> list[str]:
+        own = any(word.endswith(".py") or word.startswith("tests/") for word in words)
+        aimed = program or any(word.startswith("--target") for word in words)
         plain = [] if program else ["-p", "no:cacheprovider"]
-        return [*plain, f"--reports={reports or self.reports}", *words]
+        where = [] if own else [*map(str, PLANTED_CASES)]
+        target = [] if aimed else ["--target=sandbox"]
+        return [*plain, "-p", "hasty", f"--reports={reports or self.reports}", *target, *where, *words]
 
     def _env(self) -> dict[str, str]:
-        path = os.pathsep.join([str(self.checkout / "contracts"), str(self.checkout)])
-        places = {"PYTHONPATH": path, "TMPDIR": str(self.private_parent)}
+        places = {"PYTHONPATH": str(PLANTED), "TMPDIR": str(self.private_parent)}
         return clean_environment(**places, **self.environment)
 
     @property
@@ -127,9 +150,12 @@ class Runner:
 
 
 @pytest.fixture
-def run(forks: dict[str, str], tmp_path: Path) -> Runner:
-    """Runs the plugin in the small checkout, with reports of its own."""
-    return Runner(Path(forks["checkout"]), tmp_path, Launcher(forks["planted"]))
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Runs planted cases, with reports of their own; a deployment, as tests play it, is over within a second."""
+    monkeypatch.setattr(worker, "ROLLING_SECONDS", 1.0)
+    # A run of the planted cases leaves none out.
+    monkeypatch.setattr(collection, "cases_directory", lambda: PLANTED_CASES[0])
+    return Runner(tmp_path)
 
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from registry_contracts.session import breaker
+from tests.meta.plugin.conftest import PLANTED_CASES
 from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -113,7 +115,7 @@ def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
 def test_cases_that_cannot_be_collected_end_with_3(run: Any, tmp_path: Path) -> None:
     broken = tmp_path / "test_broken.py"
     broken.write_text("import no_such_module\n", encoding="utf-8")
-    ended = run("tests/contract", str(broken), "-k", "test_save", "--realm=abs-dev")
+    ended = run(str(PLANTED_CASES[0]), str(broken), "-k", "test_save", "--realm=abs-dev")
     assert ended.code == 3, ended.output
     assert "no_such_module" in ended.verdict["reason"]
 
@@ -143,10 +145,13 @@ def test_the_next_permanent_record_is_not_created_and_its_case_says_so(
     assert len(ended.verdict["residue"]) == 2
 
 
-def test_an_environment_that_stays_down_stops_the_run(run: Any, faulty: Callable[..., Any]) -> None:
+def test_an_environment_that_stays_down_stops_the_run(
+    run: Any, faulty: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breaker, "sleep", lambda seconds: time.sleep(min(float(seconds), 0.01)))
     service = faulty(lambda _, path, __: None if path.endswith("/token") else DOWN)
     words = ("-k", "test_foreign_token or test_many", "--realm=abs-dev", f"--target={service.target}")
-    ended = run(*words, "-p", "impatient")
+    ended = run(*words)
     assert ended.code == 6, ended.output
     assert "requests in a row without an answer" in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["faults"].get("status 503", 0) >= 5

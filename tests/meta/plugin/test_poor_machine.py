@@ -20,7 +20,7 @@ def test_files_that_take_no_more_are_an_error_and_drafts_are_removed(
     (run.reports / "20200101-000000-old").mkdir(parents=True)
     (run.reports / "latest").symlink_to("20200101-000000-old")
     run.environment["LIMIT"] = str(size)
-    ended = run(*MANY, "-p", "limiting", f"--target={service.target}")
+    ended = run.apart(*MANY, "-p", "limiting", f"--target={service.target}")
     assert (ended.code, "Traceback" in ended.output) == (3, False), ended.output
     assert (run.reports / "latest").readlink().name != "20200101-000000-old"
     asked = {

@@ -5,12 +5,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from registry_contracts.file_formats import convert
-from registry_contracts.reports import verdict_json
+from registry_contracts.reports import verdict_json, writers
 from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
+from tests.meta.program import Program
 
 #: The example of docs/cases.md.
 OWN_CASE = Path(__file__).parents[1] / "cli" / "own_case.py"
@@ -67,7 +69,6 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: C
     [
         ("--profile=smoke --clause=draft-get-content", 1, True),
         ("--profile=smoke --operation=getDraft", 2, False),
-        ("--profile=smoke --ignore-glob=*generated*", 3, False),
         ("OWN", 1, False),
         ("OWN -n2", 1, False),
     ],
@@ -76,20 +77,35 @@ def test_a_run_of_some_cases_runs_just_them_and_enters_no_history(
     run: Any, words: str, cases: int, kept: bool
 ) -> None:
     own = shutil.copy(OWN_CASE, run.scratch / "test_own.py")
-    ended = run("--realm=abs-dev", *words.replace("OWN", str(own)).split(), program=True)
+    start = run.apart if "-n" in words else run
+    ended = start("--realm=abs-dev", *words.replace("OWN", str(own)).split(), program=True)
     assert (ended.code, len(ended.cases())) == (0, cases), ended.output
     assert (ended.reports / "history.jsonl").exists() is kept
 
 
-@pytest.mark.parametrize("kind", ["", "RecursionError", "ZeroDivisionError", "ResourceWarning"])
+def test_a_run_that_leaves_files_out_enters_no_history(program: Program) -> None:
+    words = ("run", "--realm=abs-dev", "--profile=smoke", "--clause=draft-get-content")
+    assert program(*words, "--ignore-glob=*property*").code == 0
+    assert not (program.folder / "reports" / "history.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnicodeEncodeError("utf-8", "sandbox-author \ud800", 15, 16, "surrogates not allowed"),
+        *(kind("sandbox-author") for kind in (RecursionError, ZeroDivisionError, ResourceWarning)),
+    ],
+    ids=lambda error: type(error).__name__,
+)
 def test_what_cannot_be_judged_ends_the_run_as_an_error_in_one_line(
-    run: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+    run: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setenv("BROKEN_BY", kind)
-    ended = run("-k", "test_save", "--realm=abs-dev", "-p", "unwriting")
+    broken = Mock(side_effect=error)
+    monkeypatch.setattr(writers, "judge", broken)
+    ended = run("-k", "test_save", "--realm=abs-dev")
     assert ended.code == 3, ended.output
     (line,) = [line for line in ended.out.splitlines() if line.startswith("verdict: ")]
-    assert f"could not be written: {kind or 'UnicodeEncodeError'}: " in line
+    assert f"could not be written: {type(error).__name__}: " in line
     assert not any(word in ended.output for word in ("sandbox-author", "Traceback"))
     assert (ended.reports / "latest").resolve() == ended.folder.resolve()
     assert not (ended.folder / "verdict.json").exists()

@@ -112,7 +112,7 @@ def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line_without
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "1", "-p", "broken_journal", "--showlocals")
-    ended = run(*chosen, f"--target={faulty().target}")
+    ended = run.apart(*chosen, f"--target={faulty().target}")
     assert ended.code == 3, ended.output
     told = "worker gw0 broke: OSError: [Errno 28] No space left for [redacted] of [redacted]"
     assert f"worker: {told}" in ended.verdict["reason"]

@@ -1,12 +1,13 @@
 """What cannot be used is told in one line, with exit code 4 or 6, and nothing is sent."""
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.meta.program import IN_PROCESS, clean_environment, in_this_process
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -38,6 +39,7 @@ def complaint(ended: Any) -> str:
 def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
     (run.reports / "20200101-000000-old").mkdir(parents=True)
     (run.reports / "latest").symlink_to("20200101-000000-old")
+    run.environment |= dict.fromkeys(IN_PROCESS, "")  # which would be told as a reason
     ended = run(option, program=option.startswith(("--clause", "--nonsense", "--finding", "-k")))
     assert ended.code == 4, ended.output
     assert re.search(words, complaint(ended))
@@ -81,9 +83,15 @@ def test_what_runs_no_case_starts_nothing(run: Any, tmp_path: Path) -> None:
     assert run("--collect-only", "-q").code == run("--fixtures").code == 0
     path = tmp_path / "test_else.py"
     path.write_text("def test_else(): ...\n", encoding="utf-8")
-    ended = run(
-        str(path), f"--rootdir={run.checkout}", f"--confcutdir={os.sep}", "-p", "registry_contracts.plugin"
-    )
+    words = [
+        str(path),
+        f"--rootdir={tmp_path}",
+        f"--confcutdir={tmp_path}",
+        "-p",
+        "registry_contracts.plugin",
+    ]
+    ended = in_this_process(lambda: pytest.main(words), tmp_path, clean_environment(**IN_PROCESS))
     assert ended.code == 0, ended.output
     assert "1 passed" in ended.out
-    assert not ended.reports.exists()
+    assert not run.reports.exists()
+    assert not (tmp_path / "reports").exists()

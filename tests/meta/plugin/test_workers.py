@@ -26,9 +26,9 @@ def essence(ended: Any) -> Any:
 def test_two_workers_give_the_same_verdict(run: Any, faulty: Callable[..., Any], tmp_path: Path) -> None:
     service = faulty(hiding())
     target = f"--target={service.target}"
-    one = run(*WORDS, target, reports=tmp_path / "one")
+    one = run.apart(*WORDS, target, reports=tmp_path / "one")
     signed_in = service.app.count("POST", "/token")
-    two = run(*WORDS, target, "-n", "2", reports=tmp_path / "two")
+    two = run.apart(*WORDS, target, "-n", "2", reports=tmp_path / "two")
     assert one.code == two.code == 1, one.output + two.output
     assert one.cells()["draft-save-creates", "abs-dev"] == "pass"
     assert essence(one) == essence(two)
@@ -48,7 +48,7 @@ def test_a_worker_that_dies_before_it_begins_is_named_and_does_no_harm(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     service = faulty()
-    ended = run("-k", "test_save", "-n", "1", "-p", "dying", f"--target={service.target}")
+    ended = run.apart("-k", "test_save", "-n", "1", "-p", "dying", f"--target={service.target}")
     assert ended.code == 0, ended.output
     assert "warning: worker gw0 died; what it was at was done by others" in ended.out
     assert ended.verdict["notes"] == ["worker gw0 died; what it was at was done by others"]
@@ -59,7 +59,7 @@ def test_a_case_that_takes_its_worker_with_it_is_an_error_and_the_others_are_jud
     run: Any, faulty: Callable[..., Any]
 ) -> None:
     service = faulty()
-    ended = run(
+    ended = run.apart(
         "-k", "test_many", "--realm=abs-dev", "-p", "crashing", "-n", "1", f"--target={service.target}"
     )
     assert ended.code == 3, ended.output
@@ -81,7 +81,7 @@ def test_every_connection_goes_through_the_transport_and_another_way_out_is_seen
     chosen = (
         "test_save or (test_single_faults and getDraftInfo) or test_signing_in or test_past_the_transport"
     )
-    ended = run("-k", chosen, "--realm=abs-dev", "-p", "door_watch")
+    ended = run.apart("-k", chosen, "--realm=abs-dev", "-p", "door_watch")
     assert ended.code == 3, ended.output
     assert [case["outcome"] for case in ended.cases().values()].count("error") == 1
     other = [line for line in log.read_text(encoding="utf-8").splitlines() if line != "door"]

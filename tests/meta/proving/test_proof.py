@@ -31,11 +31,10 @@ from tests.meta.program import PATIENCE, in_process, plant
 def test_a_mistaken_word_is_one_clear_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     words: list[str],
     message: str,
 ) -> None:
-    done = in_process(monkeypatch, capsys, main)("--reports", tmp_path / "proof", *words)
+    done = in_process(monkeypatch, main)("--reports", tmp_path / "proof", *words)
     assert done.code == 4
     assert message in done.err
     assert len(done.err.splitlines()) == 1

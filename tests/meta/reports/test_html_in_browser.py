@@ -1,14 +1,15 @@
 """The page in a real browser: quiet, readable on a phone, usable by keyboard alone."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page
 
-from tests.meta import browser as chromium
+from tests.meta.watched_page import WatchedPage, watched
 
-Open = Callable[..., chromium.Tab]
+Open = Callable[..., WatchedPage]
 
 # What sticks out of the window, but for what scrolls within a box of its own or is hidden on purpose.
 STICKING_OUT = """
@@ -20,49 +21,43 @@ STICKING_OUT = """
 
 
 @pytest.fixture
-def opened(running_browser: chromium.Browser, rendered: Path) -> Iterator[Open]:
-    tabs = []
+def opened(browser: Browser, rendered: Path) -> Iterator[Open]:
+    with ExitStack() as tabs:
 
-    def open_page(page: Path | None = None, *, width: int = 1280) -> chromium.Tab:
-        tabs.append(running_browser.open(page or rendered / "index.html", width, 900))
-        return tabs[-1]
+        def open_page(page: Path | None = None, *, width: int = 1280) -> WatchedPage:
+            address = (page or rendered / "index.html").resolve().as_uri()
+            return tabs.enter_context(watched(browser, address, width))
 
-    yield open_page
-    for tab in tabs:
-        tab.close()
+        yield open_page
 
 
-def shown(tab: chromium.Tab) -> int:
-    return int(tab.run("document.querySelectorAll('.row:not([hidden])').length"))
+def shown(page: Page) -> int:
+    return page.locator(".row:not([hidden])").count()
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_asks_for_nothing_breaks_nothing_and_fits_its_window(opened: Open, width: int) -> None:
     tab = opened(width=width)
-    assert (tab.requested(), tab.complaints()) == ([], [])
-    tab.run("for (const each of document.querySelectorAll('details')) each.open = true")
-    assert tab.run("document.documentElement.scrollWidth") == width
-    assert tab.run(STICKING_OUT.replace("WIDTH", str(width))) == []
+    assert (tab.requested, tab.complaints) == ([], [])
+    tab.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert tab.page.evaluate("document.documentElement.scrollWidth") == width
+    assert tab.page.evaluate(STICKING_OUT.replace("WIDTH", str(width))) == []
 
 
 def test_the_filters_of_the_grid_work_by_keyboard_alone(opened: Open) -> None:
-    tab = opened()
-    every = shown(tab)
-    tab.press("/")
-    assert tab.run("document.activeElement.id") == "words"
-    for letter in "locked":
-        tab.press(letter)
-    assert (shown(tab), tab.run("document.getElementById('shown').textContent")) == (
-        1,
-        f"1 of {every} clauses",
-    )
-    tab.press("Tab")
-    tab.press("Enter")
-    assert shown(tab) == every
-    tab.run("document.querySelector('[data-verdict=inconclusive]').focus()")
-    tab.press("Space")
-    assert tab.run("document.activeElement.getAttribute('aria-pressed')") == "true"
-    assert tab.run("document.querySelector('.row:not([hidden])').id") == "clause-draft-delete-removes"
+    page = opened().page
+    every = shown(page)
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "words"
+    page.keyboard.type("locked")
+    assert (shown(page), page.locator("#shown").inner_text()) == (1, f"1 of {every} clauses")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert shown(page) == every
+    page.locator("button[data-verdict=inconclusive]").focus()
+    page.keyboard.press("Space")
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    assert page.locator(".row:not([hidden])").get_attribute("id") == "clause-draft-delete-removes"
 
 
 @pytest.mark.parametrize("share", [0.97, 1.0])
@@ -70,5 +65,4 @@ def test_a_page_that_was_cut_off_says_so(opened: Open, rendered: Path, tmp_path:
     page = (rendered / "index.html").read_bytes()
     part = tmp_path / "part.html"
     part.write_bytes(page[: int(len(page) * share)])
-    visible: Any = opened(part).run("document.querySelector('.cut').checkVisibility()")
-    assert visible is (share < 1)
+    assert opened(part).page.locator(".cut").is_visible() is (share < 1)

@@ -119,11 +119,9 @@ def test_a_writer_that_breaks_costs_no_other_and_is_named(
     assert (tmp_path / "latest").resolve() == run.resolve()
 
 
-def test_the_command_ends_with_the_run_s_exit_code(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_ends_with_the_run_s_exit_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writers, "load_catalogue", lambda: CATALOGUE)
-    run = in_process(monkeypatch, capsys, main)
+    run = in_process(monkeypatch, main)
     done, lost = run(folder), run(folder.parent / "none")
     assert (done.code, done.out.split(":")[0]) == (1, "fail")
     assert (lost.code, lost.out, lost.err.count("\n")) == (4, "", 1)

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 import requests
+from playwright.sync_api import Browser
 
 from registry_contracts.errors import UsageError
 from registry_contracts.interface.cross_origin import AllowedOrigins
-from tests.meta import browser as chromium
-from tests.meta.program import PATIENCE, Launcher, eventually, running_proxy
-from tests.meta.sandbox_client import RunningSandbox, SandboxClient
+from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
+from tests.meta.program import PATIENCE, running_proxy
+from tests.meta.sandbox_client import SandboxClient
+from tests.meta.watched_page import watched
 
 
 @pytest.mark.parametrize(
@@ -37,9 +39,9 @@ def test_the_usual_port_which_no_browser_sends_is_refused(value: str) -> None:
 
 
 def test_a_sandbox_allows_the_named_origin_only(
-    start_sandbox: Callable[..., RunningSandbox], caller: Callable[..., SandboxClient]
+    start_sandbox: Callable[..., EmbeddedSandbox], caller: Callable[..., SandboxClient]
 ) -> None:
-    client = caller(start_sandbox("--cors=http://app.test").url, None)
+    client = caller(start_sandbox("--cors=http://app.test").base_url, None)
     for origin, told in (("http://app.test", "http://app.test"), ("http://other.test", None)):
         answer = client.options(
             "/api/v2013/document-drafts", headers={"Origin": origin, "Access-Control-Request-Method": "PUT"}
@@ -47,12 +49,10 @@ def test_a_sandbox_allows_the_named_origin_only(
         assert answer.headers.get("Access-Control-Allow-Origin") == told
 
 
-def test_a_page_of_another_origin_works_through_the_proxy(
-    sandbox_url: str, library_launcher: Launcher, tmp_path: Path
-) -> None:
+def test_a_page_of_another_origin_works_through_the_proxy(sandbox_url: str, tmp_path: Path) -> None:
     """The target hears of no preflight and of no origin; neither is judged."""
     words = (f"--base-url={sandbox_url}", "--cors=http://app.test")
-    with running_proxy(library_launcher, tmp_path, *words) as through:
+    with running_proxy(tmp_path, *words) as through:
         address = f"{through.url}/api/v2013/document-drafts"
         for origin, statuses, told in (
             ("http://app.test", (204, 401), "http://app.test"),
@@ -76,12 +76,11 @@ def test_a_page_of_another_origin_works_through_the_proxy(
 
 
 def test_the_page_of_the_sandbox_shows_each_operation_and_is_signed_in(
-    running_browser: chromium.Browser, sandbox_url: str
+    browser: Browser, sandbox_url: str
 ) -> None:
-    tab = running_browser.open(f"{sandbox_url}/docs", 1280, 900)
-    signed_in = "document.querySelectorAll('.auth-wrapper .authorize.locked').length"
-    assert eventually(lambda: tab.run(signed_in) == 1), tab.complaints()
-    assert tab.run("document.querySelectorAll('.opblock').length") == 18
-    assert tab.run("document.querySelector('.errors-wrapper') === null")
-    assert all(address.startswith(sandbox_url) for address in tab.requested())
-    assert tab.complaints() == []
+    with watched(browser, f"{sandbox_url}/docs") as tab:
+        tab.page.locator(".auth-wrapper .authorize.locked").wait_for()
+        assert tab.page.locator(".opblock").count() == 18
+        assert tab.page.locator(".errors-wrapper").count() == 0
+    assert all(address.startswith(sandbox_url) for address in tab.requested)
+    assert tab.complaints == []

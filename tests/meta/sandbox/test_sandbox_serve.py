@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from registry_contracts.sandbox.serve import main
+from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta.program import PATIENCE, eventually
 from tests.meta.samples import record
+from tests.meta.sandbox_client import sandbox
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_a_host_that_is_none_is_told_as_such(capsys: pytest.CaptureFixture[str],
 
 
 def test_two_sandboxes_do_not_share_a_folder(
-    start_sandbox: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    start_sandbox: Callable[..., EmbeddedSandbox], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     start_sandbox("--data", str(tmp_path))
     assert main(["--port", "0", "--data", str(tmp_path)]) == 4
@@ -94,21 +96,21 @@ def test_a_signal_ends_it_at_once_and_cleanly(number: signal.Signals) -> None:
 
 
 def test_nothing_is_left_of_a_sandbox_without_a_folder(
-    start_sandbox: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start_sandbox: Callable[..., EmbeddedSandbox], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    sandbox = start_sandbox()
+    started = start_sandbox()
     assert len(list(tmp_path.iterdir())) == 1
-    assert sandbox.stop() == 0
+    started.stop()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_keeps_everything_over_a_restart(
-    start_sandbox: Callable[..., Any], caller: Any, tmp_path: Path
+    start_sandbox: Callable[..., EmbeddedSandbox], caller: Any, tmp_path: Path
 ) -> None:
     data = tmp_path / "new" / "folder"
     first = start_sandbox("--data", str(data))
-    author = caller(first.url)
+    author = caller(first.base_url)
     draft = "/api/v2013/documents/kept-over-restart/versions/draft"
     attachments = "/api/v2013/documents/kept-over-restart/attachments"
     workflow = "/api/v2023/documents/schemas/absPermit/submitted-record"
@@ -120,9 +122,9 @@ def test_a_folder_keeps_everything_over_a_restart(
     assert author.post(attachments + temporary).status_code == 201
     assert author.post(workflow, json={"document": record()}).status_code == 201
     assert author.delete("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 204
-    assert first.stop() == 0
+    first.stop()
 
-    author = caller(start_sandbox("--data", str(data)).url)
+    author = caller(start_sandbox("--data", str(data)).base_url)
     assert author.get(draft).text == '{"a": 1.0}'
     assert author.get(f"{attachments}/{number}/a.txt").content == b"kept"
     assert author.post(attachments + temporary).status_code == 404
@@ -139,27 +141,22 @@ def stored(data: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("announced", [True, False])
-def test_what_is_over_the_limit_is_refused_and_not_kept(
-    start_sandbox: Callable[..., Any], caller: Any, tmp_path: Path, announced: bool
-) -> None:
-    author = caller(start_sandbox("--size-limit", str(MEGABYTE), "--data", str(tmp_path)).url)
-    before = stored(tmp_path)
-    body = b"x" * (MEGABYTE + 1) if announced else (piece for piece in [b"x" * MEGABYTE, b"x"])
-    answer = author.post(f"{LIST}/big.bin", data=body)
-    assert (answer.status_code, answer.headers["Content-Type"]) == (413, "application/json")
-    assert (stored(tmp_path), author.get(LIST).json()) == (before, [])
-    assert author.post(f"{LIST}/big.bin", data=b"x" * MEGABYTE).status_code == 201
+def test_what_is_over_the_limit_is_refused_and_not_kept(caller: Any, tmp_path: Path, announced: bool) -> None:
+    with sandbox("--size-limit", str(MEGABYTE), "--data", str(tmp_path)) as url:
+        author, before = caller(url), stored(tmp_path)
+        body = b"x" * (MEGABYTE + 1) if announced else (piece for piece in [b"x" * MEGABYTE, b"x"])
+        answer = author.post(f"{LIST}/big.bin", data=body)
+        assert (answer.status_code, answer.headers["Content-Type"]) == (413, "application/json")
+        assert (stored(tmp_path), author.get(LIST).json()) == (before, [])
+        assert author.post(f"{LIST}/big.bin", data=b"x" * MEGABYTE).status_code == 201
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(
-    start_sandbox: Callable[..., Any], caller: Any, tmp_path: Path
-) -> None:
-    client = caller(start_sandbox("--data", str(tmp_path)).url)
-    before, address = stored(tmp_path), urlsplit(client.base)
-    head = f"POST {LIST}/big.bin HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n"
-    with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as connection:
-        connection.sendall(
-            f"{head}Authorization: {client.headers['Authorization']}\r\n\r\n".encode() + b"x" * 100_000
-        )
-    # The server notices the end of the connection before it takes a later one's request to its end.
-    assert eventually(lambda: client.get(LIST).json() == [] and stored(tmp_path) == before)
+def test_an_upload_that_breaks_off_leaves_nothing(caller: Any, tmp_path: Path) -> None:
+    with sandbox("--data", str(tmp_path)) as url:
+        client, address, before = caller(url), urlsplit(url), stored(tmp_path)
+        head = f"POST {LIST}/big.bin HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n"
+        signed = f"Authorization: {client.headers['Authorization']}\r\n\r\n"
+        with socket.create_connection((address.hostname, address.port), timeout=PATIENCE) as connection:
+            connection.sendall(f"{head}{signed}".encode() + b"x" * 100_000)
+        # The server notices the end of the connection before it takes a later one's request to its end.
+        assert eventually(lambda: client.get(LIST).json() == [] and stored(tmp_path) == before)

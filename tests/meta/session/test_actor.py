@@ -1,12 +1,15 @@
 """An actor: what a client sends by default, each part replaceable, and tokens that live and die."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 from registry_contracts.errors import EnvironmentFault, SuiteError
 from registry_contracts.session.actor import Actor
@@ -28,46 +31,50 @@ class Registry:
         self.issued = 0
         self.sign_in_status = 200
 
-    def __call__(self, request: Any, _connection: Any) -> bytes:
+    def __call__(self, request: Request) -> Response:
         """Answer one request."""
-        if request.target.endswith("/token"):
+        if request.path.endswith("/token"):
             return self._token()
         return self._answer(self.refuses(request.headers.get("authorization", "")), {})
 
-    def _token(self) -> bytes:
+    def _token(self) -> Response:
         self.issued += 1
         end = datetime.now(UTC) + self.clock + self.lifetime
         body = {"authenticationToken": f"token-{self.issued:09}", "expiration": end.isoformat()}
         return self._answer(self.sign_in_status, body)
 
-    def _answer(self, status: int, body: dict[str, str]) -> bytes:
-        content = json.dumps(body).encode()
+    def _answer(self, status: int, body: dict[str, str]) -> Response:
         date = (datetime.now(UTC) + self.clock).strftime("%a, %d %b %Y %H:%M:%S GMT")
-        head = f"HTTP/1.1 {status} X\r\nDate: {date}\r\nContent-Type: application/json\r\n"
-        return f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content
+        return Response(json.dumps(body), status, {"Date": date}, content_type="application/json")
 
 
 @pytest.fixture
-def stage(open_session: Any, serve: Any) -> SimpleNamespace:
-    """An author at a registry."""
+def stage(open_session: Any, httpserver: HTTPServer) -> SimpleNamespace:
+    """An author at a registry; `received()` are the requests that it got."""
     registry = Registry()
-    server = serve(registry)
+    httpserver.expect_request(re.compile(".*")).respond_with_handler(registry)
     author = Account("author", "author@x.test", Secret("secret-of-author"))
-    session = open_session(target=Target("service", server.url, accounts={"author": author})).session
+    url = httpserver.url_for("").rstrip("/")
+    session = open_session(target=Target("service", url, accounts={"author": author})).session
     exchanges: list[Any] = []
     actor = Actor(session, "author", "abs-dev", "c", exchanges=exchanges)
     return SimpleNamespace(
-        registry=registry, server=server, session=session, author=actor, exchanges=exchanges
+        registry=registry,
+        received=lambda: [request for request, _ in httpserver.log],
+        session=session,
+        author=actor,
+        exchanges=exchanges,
     )
 
 
 def test_a_client_sends_what_the_document_lists(stage: SimpleNamespace) -> None:
     stage.author.send("saveDraft", path={"uid": UID}, query={"schema": "contact"}, json={"a": "é"})
-    sent = stage.server.received[-1]
-    assert (sent.method, sent.target) == ("PUT", f"/api/v2013/documents/{UID}/versions/draft?schema=contact")
+    sent = stage.received()[-1]
+    address = f"/api/v2013/documents/{UID}/versions/draft?schema=contact"
+    assert (sent.method, sent.full_path) == ("PUT", address)
     assert sent.headers["authorization"] == "Bearer token-000000001"
     assert (sent.headers["realm"], sent.headers["accept"]) == ("abs-dev", "application/json")
-    assert (sent.headers["content-type"], sent.body) == ("application/json", '{"a": "é"}'.encode())
+    assert (sent.headers["content-type"], sent.get_data()) == ("application/json", '{"a": "é"}'.encode())
 
 
 ELSE = {"header": {"identifier": "somebody-elses-01"}}
@@ -88,7 +95,7 @@ ELSE = {"header": {"identifier": "somebody-elses-01"}}
 def test_a_record_of_somebody_else_is_never_written(stage: SimpleNamespace, parts: dict[str, Any]) -> None:
     with pytest.raises(SuiteError, match="outside the run's namespace"):
         stage.author.send("saveDraft", **parts)
-    assert [each.target.rpartition("/")[2] for each in stage.server.received] == ["token"]
+    assert [each.path.rpartition("/")[2] for each in stage.received()] == ["token"]
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -100,13 +107,13 @@ def test_a_token_that_expired_on_its_way_is_renewed_once(
     monkeypatch.setattr(Token, "ending", property(lambda _: False))
     stage.registry.refuses = lambda given: status if given.endswith("1") else 200
     assert stage.author.send("saveDraft", path={"uid": UID}, json={"a": 1}).answer.status == 200
-    assert [each.headers.get("authorization") for each in stage.server.received] == [
+    assert [each.headers.get("authorization") for each in stage.received()] == [
         None,
         "Bearer token-000000001",
         None,
         "Bearer token-000000002",
     ]
-    assert [each.body for each in stage.server.received[1::2]] == [b'{"a": 1}'] * 2
+    assert [each.get_data() for each in stage.received()[1::2]] == [b'{"a": 1}'] * 2
 
 
 def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> None:

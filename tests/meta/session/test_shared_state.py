@@ -1,14 +1,17 @@
 """What the workers of a run share: state that is made once, and limits that hold for all of them together."""
 
+import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.session.breaker import Admission, Breaker
@@ -17,8 +20,6 @@ from registry_contracts.session.layers import DryRun, Request
 from registry_contracts.session.session import Session, SessionGroup
 from registry_contracts.session.shared_state import SharedState
 from registry_contracts.settings.target import Pace, Target
-from tests.meta.http_answers import JSON, OK, answer
-from tests.meta.wire import Serve
 
 
 def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
@@ -60,7 +61,7 @@ class Counting:
     starts: list[float] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, *_: object) -> bytes:
+    def __call__(self, _: object) -> Response:
         with self.lock:
             self.starts.append(time.monotonic())
             number = len(self.starts)
@@ -71,18 +72,20 @@ class Counting:
             self.under_way -= 1
             if number == self.rest_at:
                 self.rested = time.monotonic()
-        return answer("429 Slow", JSON, "Retry-After: 3") if number == self.rest_at else OK
+        status, headers = (429, {"Retry-After": "3"}) if number == self.rest_at else (200, {})
+        return Response("{}", status, headers, content_type="application/json")
 
 
 @pytest.fixture
-def counted(tmp_path: Path, serve: Serve) -> Callable[..., Counting]:
+def counted(tmp_path: Path) -> Iterator[Callable[..., Counting]]:
     """Lets three sessions of a group send at once, and says what the server saw."""
 
     def go(
         count: int, *, rate: float | None = None, places: int = 8, budget: int | None = None, **changes: Any
     ) -> Counting:
         seen, barrier = Counting(**changes), threading.Barrier(WORKERS)
-        target = Target("service", serve(seen).url, pace=Pace(rate, places, timeout_seconds=20.0))
+        server.expect_request(re.compile(".*")).respond_with_handler(seen)
+        target = Target("service", server.url_for(""), pace=Pace(rate, places, timeout_seconds=20.0))
         request = Request("getDraft", "GET", target.base_url, {}, case="case", realm="abs-dev", role="author")
 
         def work(number: int) -> None:
@@ -99,7 +102,8 @@ def counted(tmp_path: Path, serve: Serve) -> Callable[..., Counting]:
             assert list(pool.map(work, range(WORKERS))) == [None] * WORKERS
         return seen
 
-    return go
+    with HTTPServer(threaded=True) as server:
+        yield go
 
 
 def test_the_rate_and_the_budget_hold_over_all_workers(counted: Any) -> None:

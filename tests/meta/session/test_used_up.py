@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from registry_contracts.sandbox.app import create_app
+from registry_contracts.sandbox.habits import Settings
 from registry_contracts.session.budgets import UsedUp
 from tests.meta.program import Program
 from tests.meta.samples import account_variables
@@ -26,9 +28,12 @@ def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tm
 
 @pytest.mark.parametrize(("used", "code"), [(3, 0), (4, 6)])
 def test_the_next_temporary_file_is_tried_where_nobody_remembers_those_that_are_used_up(
-    program: Program, start_sandbox: Callable[..., Any], caller: Callable[..., Any], used: int, code: int
+    program: Program, caller: Callable[..., Any], used: int, code: int, serve_app: Callable[[Any], str]
 ) -> None:
-    url, names = start_sandbox().url, [f"sandbox-temporary-abs-dev-{number:02d}" for number in range(1, 5)]
+    url, names = (
+        serve_app(create_app(Settings())),
+        [f"sandbox-temporary-abs-dev-{number:02d}" for number in range(1, 5)],
+    )
     client = caller(url)
     client.save(uid := new_uid())
     for name in names[:used]:
