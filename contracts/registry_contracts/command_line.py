@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -42,7 +41,6 @@ def run_to_the_end(command: click.Command, name: str, refused: Callable[[], obje
     _open_closed_streams()
     with _safe_output():
         code = _guarded(command, name, refused)
-    gc.freeze()  # nothing is left to collect for a process that ends
     sys.exit(code)
 
 

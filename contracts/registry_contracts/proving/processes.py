@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import socket
@@ -94,8 +93,6 @@ def preload(index: object) -> None:
         code = pytest.main([*_words(), str(cases_directory()), "--profile=full", "--collect-only"], [index])
     if code != pytest.ExitCode.OK:
         raise SuiteError("the cases cannot be collected; 'registry-contracts run' says why")
-    gc.collect()
-    gc.freeze()  # what is loaded stays shared between the forks instead of being copied by the collector
 
 
 def run_suite(arguments: Sequence[str], files: Sequence[str], plugins: Sequence[object]) -> int:
