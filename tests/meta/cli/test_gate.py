@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.meta.program import Ended, Program
+from tests.meta.program import Program
 
 FAULT = "--sandbox-arguments=--fault attachment-text-only"
 ON_SANDBOX = ("--target", "sandbox")
@@ -79,30 +79,6 @@ def files(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def test_a_kept_run_that_cannot_be_used_is_one_line_and_exit_code_4(program: Program) -> None:
-    kept = program.folder / "kept" / "20260510-080000-dev"
-    kept.mkdir(parents=True)
-    (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
-    table = [
-        (("nowhere",), "no kept run in 'nowhere'"),
-        (("kept", "--max-age", "36"), "--max-age takes a number with m, h or d"),
-        (("kept", "--max-age", "36h"), "no kept run in 'kept'"),
-        (("kept", "--workers", "2"), "--workers says nothing with --from"),
-        (("kept", "--target", ""), "--target is empty"),
-    ]
-    for words, says in table:
-        assert_refused(program("gate", "--from", *words), says)
-    (kept / "run.json").write_text('{"target": "dev"', encoding="utf-8")
-    assert_refused(program("gate", "--from", "kept"), "kept/20260510-080000-dev/run.json")
-    assert_refused(program("gate", "--max-age", "36h"), "--max-age goes with --from")
-
-
-def assert_refused(ended: Ended, says: str) -> None:
-    assert ended.code == 4, ended.output
-    assert says in ended.err
-    assert (ended.out, ended.err.count("\n")) == ("", 1)
-
-
 def test_two_gates_send_the_same_requests(program: Program) -> None:
     (program.folder / "sdk.toml").write_text(GENERATED, encoding="utf-8")
     for reports in ("one", "two"):
@@ -128,29 +104,6 @@ def requests(reports: Path) -> list[str]:
             text = json.dumps([event["case"], asked["method"], place, content])
             sent.append(text.replace(f"rc-{token}", "rc-TOKEN"))
     return sent
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("--consumer", "sdk.toml"), "sdk.toml:1: unknown operation 'saveDrafts'; did you mean 'saveDraft'?"),
-        (("-k", "draft"), "-k is not for a gate"),
-        (("@words.txt",), "-m is not for a gate"),
-        (("--last-failed",), "--lf is not for a gate"),
-        (("--operation", "saveDraft"), "--operation is not for a gate"),
-    ],
-)
-def test_what_cannot_be_used_ends_with_4_before_anything_is_sent(
-    program: Program, words: tuple[str, ...], says: str
-) -> None:
-    (program.folder / "sdk.toml").write_text('operations = ["saveDrafts"]', encoding="utf-8")
-    (program.folder / "words.txt").write_text("-m\nslow\n", encoding="utf-8")
-    ended = program("gate", *ON_SANDBOX, *words)
-    assert ended.code == 4, ended.output
-    lines = [line for line in (ended.output).splitlines() if line.strip()]
-    assert len(lines) == 1, lines
-    assert says in lines[0]
-    assert not (program.folder / "reports").exists()
 
 
 @pytest.mark.parametrize(

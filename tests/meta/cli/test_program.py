@@ -23,28 +23,6 @@ def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("rnu",), "there is no command 'rnu'; did you mean 'run'?"),
-        (("run", "--workers", "0"), "--workers"),
-        (("run", "--seed", "one"), "--seed"),
-        (("sandbox", "--port", "99999"), "'--port': 99999 is not in the range"),
-        (
-            ("run", "--clause", "uid-to-short"),
-            "registry-contracts: unknown clause 'uid-to-short'; did you mean",
-        ),
-        (("run", "--base-url=https://h.example", "--target=dev"), "both name a target"),
-        (("gate", "--target", "nowhere"), "registry-contracts: no target 'nowhere'"),
-    ],
-)
-def test_what_it_does_not_know_is_one_line(run_command: RunCommand, words: tuple[str, ...], why: str) -> None:
-    code, out, err = run_command(*words)
-    assert (code, out) == (4, "")
-    (line,) = err.splitlines()
-    assert why in line
-
-
-@pytest.mark.parametrize(
     ("name", "value", "why"),
     [
         ("ADDOPTS", "--cov=sdk", "unrecognized arguments: --cov=sdk"),
@@ -92,57 +70,6 @@ def test_an_interruption_while_the_sandbox_starts_is_one_line(tmp_path: Path) ->
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "interrupted before anything was sent\n"
     assert list(tmp_path.iterdir()) == []
-
-
-NAMES_THAT_ARE_NONE = """\
-explain zz
-explain uid-too-short --reports zz
-call zz
-call listDrafts --realm zz
-call listDrafts --body @zz
-check zz
-drift zz
-drift --reports zz
-drift --clause zz
-init dev --base-url https://h.example --from-har zz
-init dev --base-url https://h.example --realm zz
-list zz
-list clauses --reports zz
-list clauses --family zz
-list clauses --operation zz
-list red --target zz
-list flaky --series zz
-sandbox --variant zz"""
-
-
-@pytest.mark.parametrize("words", NAMES_THAT_ARE_NONE.splitlines())
-def test_a_name_that_is_none_is_refused(run_command: RunCommand, words: str) -> None:
-    ended = run_command(*words.split())
-    assert (ended.code, ended.err.count("\n")) == (4, 1), ended
-    assert "zz" in ended.err
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(
-            "run --base-url",
-            "run --target",
-            "run --reports",
-            "run --history",
-            "gate --consumer",
-            "gate --from",
-        ),
-        *("check a.har --consumer-out", "openapi -o", "init dev --from-har", "list runs --reports"),
-        *("sandbox --port 0 --data", "doctor --reports"),
-    ],
-)
-@pytest.mark.parametrize("value", ["{} ", "{}="])
-def test_an_option_with_an_empty_value_is_named(run_command: RunCommand, words: str, value: str) -> None:
-    *command, option = words.split()
-    ended = run_command(*command, *value.format(option).split(" "))
-    assert (ended.code, ended.out, ended.err.count("\n")) == (4, "", 1), ended
-    assert f"{option} is empty; give it a value, or leave the option out" in ended.err
 
 
 @pytest.mark.parametrize("name", COMMANDS)

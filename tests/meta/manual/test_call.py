@@ -112,26 +112,3 @@ def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     listed = command("call", "listDrafts", "--target", faithful)
     assert "Authorization: Bearer [redacted]" in listed.out
     assert "Authorization: Bearer $TOKEN" in listed.out
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("saveDrft",), "did you mean 'saveDraft'?"),
-        (("saveDraft", "--body", "{a"), "--body: is not JSON: Expecting property name"),
-        (("saveDraft", "--body", "@absent.json"), "there is no file 'absent.json'"),
-        (("saveDraft", "--set", "uid=x"), "cannot be read; write PLACE.NAME=VALUE"),
-        (("saveDraft", "--set", "body.emails.7=x"), "there is no such place in the body"),
-        (("saveDraft", "--without", "fristName"), "did you mean 'firstName'?"),
-        (("saveDraft", "--invalid", "odd"), "saveDraft has no such fault"),
-        (("saveDraft", "--role", "king"), "unknown role 'king'"),
-        (("saveDraft", "--realm", "abs"), "'abs' is a production realm"),
-        (("listDrafts", "--set", "header.Realm=bch"), "selects a production realm"),
-        (("saveDraft", "--set", "path.uid=somebodys-record"), "which is none of the suite's"),
-    ],
-)
-def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why: str) -> None:
-    ended = command("call", *words, "--dry-run")
-    assert (ended.code, ended.out) == (4, "")
-    (line,) = ended.err.splitlines()
-    assert why in line

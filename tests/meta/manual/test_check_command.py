@@ -124,12 +124,3 @@ def test_a_consumer_file_replaces_none_and_is_not_made_of_nothing(
     for words in (("missing.har",), (nothing, "--target", "nowhere")):
         wrong = run_command("check", *words)
         assert (wrong.code, wrong.err.count("\n")) == (4, 1)
-
-
-@pytest.mark.parametrize("words", [("check",), ("init", "dev", "--dry-run", "--from-har")])
-def test_a_long_archive_shows_that_it_is_being_read(
-    run_command: RunCommand, archive: Archive, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
-) -> None:
-    monkeypatch.setattr("registry_contracts.exchanges.har.SECONDS_BETWEEN_LINES", -1.0)
-    recorded = archive(FIVE)
-    assert f"{recorded}: at request 3 of 5, pass 1\n" in run_command(*words, recorded).err

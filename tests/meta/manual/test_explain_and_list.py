@@ -78,20 +78,3 @@ def test_everything_is_listed_below_the_names_of_the_columns(command: RunCommand
     assert head.startswith("id  ")
     assert len(lines) == len(rows(command, what)) > 1
     assert "('" not in ended.out
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("explain", "uid-to-short"), "did you mean 'uid-too-short'"),
-        (("explain", "saveDraft"), "list clauses --operation saveDraft"),
-        (("list", "clases"), "'clauses', 'operations'"),
-        (("list", "runs", "--level", "must"), "--level says nothing about runs"),
-        (("list", "clauses", "--family", "uidd"), "did you mean 'uid'?"),
-    ],
-)
-def test_bad_input_is_one_line(command: RunCommand, words: tuple[str, ...], why: str) -> None:
-    ended = command(*words)
-    assert (ended.code, ended.out) == (4, "")
-    (line,) = ended.err.splitlines()
-    assert why in line

@@ -138,22 +138,6 @@ def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
     assert "sent_as" not in written("both")["realm"]["abs-dev"]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("dev",), "no address: give --base-url"),
-        (("dev", "--base-url", "https://h.example/api/v2013"), "holds the interface's own /api/v"),
-        (("../dev", "--base-url", "https://h.example"), "is no name for a target"),
-        (("dev", "--base-url", "https://h.example", "--realm", "abs"), "is a production realm"),
-    ],
-)
-def test_what_cannot_be_used_is_one_line(command: RunCommand, words: tuple[str, ...], says: str) -> None:
-    ended = command("init", *words)
-    assert ended.code == 4
-    assert says in ended.err
-    assert ended.err.count("\n") == 1
-
-
 def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(command: RunCommand) -> None:
     assert command("init", "dev", "--base-url", "https://one.example").code == 0
     assert command("init", "dev", "--base-url", "https://two.example").code == 4

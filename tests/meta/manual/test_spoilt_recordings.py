@@ -4,7 +4,7 @@ import copy
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -49,13 +49,8 @@ def accusations(tally: Tally) -> set[tuple[Any, ...]]:
     }
 
 
-def part(random: Random, text: str) -> str:
-    return text[: random.randrange(len(text) + 1)]
-
-
-def cut_and_counted(random: Random, content: Entry) -> None:
-    text = part(random, content["text"])
-    content.update(text=text, size=len(text.encode()))
+def cut(random: Random, content: Entry) -> None:
+    content["text"] = content["text"][: random.randrange(len(content["text"]) + 1)]
 
 
 def base64_unsaid(_: Random, content: Entry) -> None:
@@ -65,29 +60,14 @@ def base64_unsaid(_: Random, content: Entry) -> None:
 
 #: Ways to spoil the content of an answer.
 OF_CONTENT: Mapping[str, Change] = {
-    "cut": lambda random, it: it.update(text=part(random, it["text"])),
-    "cut and counted": cut_and_counted,
+    "cut": cut,
     "base64 unsaid": base64_unsaid,
     "as latin-1": lambda _, it: it.update(text=it["text"].encode().decode("latin-1")),
-    "another size": lambda random, it: it.update(
-        size=random.choice([-1, 0, 1, it["size"] + 1, 10**9, "many", None])
-    ),
+    "another size": lambda random, it: it.update(size=random.choice([-1, 0, it["size"] + 1, "many", None])),
     "another type": lambda random, it: it.update(
-        mimeType=random.choice(["text/html", "image/png", "", None, "application/json"])
+        mimeType=random.choice(["text/html", "image/png", "", None])
     ),
 }
-
-
-def cut_request(random: Random, entry: Entry) -> None:
-    if data := entry["request"].get("postData"):
-        data["text"] = part(random, data["text"])
-
-
-def without_a_header(random: Random, entry: Entry) -> None:
-    headers = entry[random.choice(["request", "response"])]["headers"]
-    chosen = random.choice([*headers, {"name": "none"}])
-    if chosen["name"].lower() not in ("none", "authorization", "realm", "content-type"):
-        headers.remove(chosen)
 
 
 def without_a_member(random: Random, entry: Entry) -> None:
@@ -99,7 +79,7 @@ def without_a_member(random: Random, entry: Entry) -> None:
 
 #: Members that an entry may be without, by their path.
 MEMBERS = [
-    *("time", "startedDateTime", "timings", "cache", "request", "response"),
+    *("time", "startedDateTime", "request", "response"),
     *(f"request.{name}" for name in ("url", "method", "headers", "postData")),
     *(f"response.{name}" for name in ("status", "headers", "content", "bodySize")),
     *(f"response.content.{name}" for name in ("text", "size", "mimeType", "encoding")),
@@ -116,8 +96,6 @@ def move(entry: Entry, seconds: float) -> None:
 
 #: Ways to spoil one entry.
 OF_ENTRY: Mapping[str, Change] = {
-    "cut request": cut_request,
-    "without a header": without_a_header,
     "without a member": without_a_member,
     "another time": lambda random, entry: move(entry, random.uniform(-900, 900)),
     "another duration": lambda random, entry: entry.update(time=random.choice([-1, 0, 10**7, None, "long"])),
@@ -150,26 +128,15 @@ def clock_set(random: Random, entries: list[Entry]) -> list[Entry]:
     return entries
 
 
-def another_zone(random: Random, entries: list[Entry]) -> list[Entry]:
-    for entry in entries:
-        zone = timezone(timedelta(minutes=random.randrange(720)))
-        entry["startedDateTime"] = at(entry).astimezone(zone).isoformat()
-    return entries
-
-
 #: Ways to spoil a recording.
 SPOILS: Mapping[str, Spoil] = {
     "shuffled": lambda random, entries: random.sample(entries, len(entries)),
-    "reversed": lambda _, entries: entries[::-1],
     "twice": lambda _, entries: [each for entry in entries for each in (entry, copy.deepcopy(entry))],
-    "joined": lambda _, entries: [*entries, *copy.deepcopy(entries)],
     "from a cache": from_a_cache,
     "clock set": clock_set,
-    "another zone": another_zone,
 }
 #: What leaves requests out, which `--alone` rules out.
 INCOMPLETE: Mapping[str, Spoil] = {
-    "one less": lambda random, entries: [each for each in entries if each is not random.choice(entries)],
     "first part": lambda random, entries: entries[: random.randrange(1, len(entries))],
     "last part": lambda random, entries: entries[random.randrange(len(entries)) :],
 }
@@ -216,7 +183,7 @@ FAULTS = {
     "contact-create-without-first-name": "contact-mandatory-first-name",
 }
 #: What these leave of a recording shows as much as before.
-HARMLESS = ("shuffled", "reversed", "base64 unsaid", "from a cache", "another zone")
+HARMLESS = ("shuffled", "base64 unsaid", "from a cache")
 
 
 @pytest.mark.parametrize(("fault", "clause"), FAULTS.items())
