@@ -105,9 +105,12 @@ def whole() -> Story:
     return made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, headless; where none is installed, tests that need one are skipped."""
+    """The system's Chromium, headless; where none is installed, tests that need one are skipped.
+
+    For a module and no longer: while Playwright is there, nothing else may run an event loop in this thread.
+    """
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
