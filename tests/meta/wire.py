@@ -13,10 +13,10 @@ PATIENCE = 120.0
 
 @dataclass
 class Received:
-    """One message as it came over the wire."""
+    """One message as it came over the wire; `pairs` are its headers as they were written."""
 
     first: str
-    headers: list[tuple[str, str]]
+    pairs: list[tuple[str, str]]
     body: bytes = b""
 
     @property
@@ -29,13 +29,10 @@ class Received:
         """The path and query of a request."""
         return self.first.split(" ", 2)[1]
 
-    def all(self, name: str) -> list[str]:
-        """Every value of a header, by its name as it was written."""
-        return [value for key, value in self.headers if key == name]
-
-    def value(self, name: str) -> str:
-        """The first value of a header, its name in any case; empty for none."""
-        return next((value for key, value in self.headers if key.lower() == name.lower()), "")
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers by their names in small letters, the last of each."""
+        return {name.lower(): value for name, value in self.pairs}
 
 
 class Wire:
@@ -55,11 +52,11 @@ class Wire:
         first = self.stream.readline().decode("latin-1").rstrip("\r\n")
         if not first:
             return None
-        headers = []
+        pairs = []
         while line := self.stream.readline().decode("latin-1").rstrip("\r\n"):
             name, _, value = line.partition(":")
-            headers.append((name, value.strip()))
-        return Received(first, headers)
+            pairs.append((name, value.strip()))
+        return Received(first, pairs)
 
     def message(self) -> Received | None:
         """Read a whole message; None at the end of the connection."""
@@ -70,9 +67,9 @@ class Wire:
 
     def body(self, head: Received) -> bytes:
         """Read the body that a head announces."""
-        if head.value("Transfer-Encoding") == "chunked":
+        if head.headers.get("transfer-encoding") == "chunked":
             return b"".join(self.chunks())
-        return self.stream.read(int(head.value("Content-Length") or 0))
+        return self.stream.read(int(head.headers.get("content-length", 0)))
 
     def chunks(self) -> Iterator[bytes]:
         """The pieces of a chunked body as they arrive."""
@@ -127,17 +124,7 @@ def _follow(connection: socket.socket, script: Script, secure: ssl.SSLContext | 
             wire.close()
 
 
-@dataclass
-class Request:
-    """One request as it came over the wire, its headers by their names in small letters."""
-
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes
-
-
-Respond = Callable[[Request, socket.socket], bytes | None]
+Respond = Callable[[Received, socket.socket], bytes | None]
 
 
 @dataclass
@@ -145,7 +132,7 @@ class Server:
     """A server that answers each request as its rule says; None closes the connection."""
 
     respond: Respond
-    received: list[Request] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)
     connections: int = 0
     url: str = ""
 
@@ -153,10 +140,8 @@ class Server:
         """Answer the requests of one connection."""
         self.connections += 1
         while (message := wire.message()) is not None:
-            headers = {name.lower(): value for name, value in message.headers}
-            request = Request(message.method, message.target, headers, message.body)
-            self.received.append(request)
-            answer = self.respond(request, wire.connection)
+            self.received.append(message)
+            answer = self.respond(message, wire.connection)
             if answer is None:
                 return
             wire.send(answer)

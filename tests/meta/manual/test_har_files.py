@@ -18,20 +18,6 @@ DRAFT = f"{SITE}/api/v2013/documents/a-draft-of-mine/versions/draft"
 LIST = f"{SITE}/api/v2013/document-drafts"
 
 
-def test_a_header_in_small_letters_is_found(archive: Archive) -> None:
-    """HTTP/2 writes every header so, and has some of its own that begin with a colon."""
-    headers = [
-        {"name": ":authority", "value": "registry.test"},
-        {"name": "authorization", "value": "Bearer a-token-of-forty-characters-0123456789"},
-        {"name": "realm", "value": "bch-dev"},
-    ]
-    tally, verdict, _ = check_archive(
-        archive([entry("GET", LIST, 200, "[]", headers=headers)]), "x", CheckFacts()
-    )
-    assert verdict.word == "pass"
-    assert tally.realms == {"bch-dev": 1}
-
-
 def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) -> None:
     """The read begins before the save ends, another one after it."""
     save, beside, after = (
@@ -77,18 +63,6 @@ def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive:
     tally, verdict, facts = check_archive(archive(lost), "x", CheckFacts())
     assert (verdict.word, tally.findings) == ("pass", [])
     assert "lost its credentials" in " ".join(facts.notes)
-
-
-@pytest.mark.parametrize("status", [200, 404])
-def test_a_read_without_the_listed_content_type_counts_where_one_was_taken(
-    archive: Archive, status: int
-) -> None:
-    """What a service refuses may be refused for that; where it took one such read, later on or before, it is not."""
-    saved, lost = entry("PUT", DRAFT, 201, sent='{"title": "x"}'), entry("GET", DRAFT, 404, at=20)
-    saved["request"]["headers"].append({"name": "content-type", "value": "application/json"})
-    another = entry("GET", DRAFT.replace("documents/", "documents/another-"), status, at=40)
-    tally, _, _ = check_archive(archive([saved, lost, another]), "x", CheckFacts(alone=True))
-    assert [finding.clause for finding in tally.findings] == ["draft-get-content"] * (status == 200)
 
 
 #: Recorded on the sandbox by the tools themselves; host and token were replaced.
