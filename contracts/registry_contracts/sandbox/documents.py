@@ -8,6 +8,7 @@ temporary files is "not shown": the sandbox has some from the start.
 import json
 import mimetypes
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -282,15 +283,18 @@ class Drafts(Handlers):
         except Refusal as refusal:
             if refusal.reason is not Reason.NOT_FOUND or self.habits.info_of_nothing == "refused":
                 raise
-            return (
-                Response(status_code=NO_CONTENT)
-                if self.habits.info_of_nothing == "204"
-                else json_response(None)
-            )
+            return self._info_of_nothing(self._addressed(request)[1])
         info = self.context.responses.described(draft)
         if self.habits.info_whole:
             info = {"data": {**info, "body": json.loads(draft.content)}}
         return json_response(info)
+
+    def _info_of_nothing(self, uid: str) -> Response:
+        """Answer with success that there is no draft to tell of."""
+        if self.habits.info_of_nothing == "204":
+            return Response(status_code=NO_CONTENT)
+        asked = {self.habits.identifier_member: uid, "exists": False, "askedOn": time.time()}
+        return json_response(asked if self.habits.info_of_nothing == "told" else None)
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""

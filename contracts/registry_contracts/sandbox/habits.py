@@ -190,7 +190,7 @@ class Habits:
     contact_uid_from_query: bool = _habit(False, "a uid in the query names a new contact")
     contact_versions: str = _habit("published", "what a contact has: published, draft published, or draft")
     contact_schema_optional: bool = _habit(False, "a contact without a schema in the query is taken for one")
-    info_of_nothing: str = _habit("refused", "the info of a draft that is not there: refused, 204, or null")
+    info_of_nothing: str = _habit("refused", "the info of a draft that is not there: refused, 204, null, or told")
     draft_any_schema: bool = _habit(False, "a draft without a schema or of an unknown one is saved")
     draft_schema_stays: bool = _habit(False, "saving a draft under another schema than before is refused")
     draft_schema_agrees: bool = _habit(False, "a draft whose header names another schema than the query is refused")

@@ -105,6 +105,8 @@ _ROWS: Final[tuple[tuple[str, str | tuple[str, ...], dict[str, Any], str], ...]]
         "The status of asking for the info of a draft that is not there is not shown: 204."),
     ("info-of-nothing-null", "Info of a draft that is not there", {"info_of_nothing": "null"},
         "The body of the info of a draft that is not there is not shown: null."),
+    ("info-of-nothing-told", "Info of a draft that is not there", {"info_of_nothing": "told"},
+        "The body of the info of a draft that is not there is not shown: it says that there is none, and when."),
     ("submissions-furnished", "workflow-answer", {"submission_answer_furnished": True},
         "The answer to a submission beyond its identifier is not shown: it tells of the workflow first."),
     ("list-items", "list-envelope", {"list_member": "items", "count_member": "total"},
