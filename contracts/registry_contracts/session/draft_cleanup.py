@@ -57,12 +57,11 @@ def why_there(
     if not left:
         return None
     actor, answer = left[0]
-    if answer.status in _FOR_THE_ACCOUNT:
-        deleted = any(each.success for _, each in answers) or _another_deletes(session, draft, case, roles)
-        # It was refused because the draft is there, and may be: whether it still is, the same account can see.
-        if deleted and not _exists(actor, draft):
-            return None
-    return f"deleteDraft answered {answer.status}"
+    deleted = any(each.success for _, each in answers)
+    if not deleted and answer.status in _FOR_THE_ACCOUNT:
+        deleted = _another_deletes(session, draft, case, roles)
+    # It was refused because the draft is there, and may be: whether it still is, the same account can see.
+    return None if deleted and not _exists(actor, draft) else f"deleteDraft answered {answer.status}"
 
 
 def _deleted(actor: Actor, draft: Entry) -> Response:

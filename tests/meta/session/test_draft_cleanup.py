@@ -143,7 +143,13 @@ def test_what_stands_in_the_way_of_one_deletion_does_not_keep_the_others(
         ("other author", {"other": [204], "author": [204]}, "other author", None),
         ("other author", {"other": [404], "author": [204]}, "other author", None),
         ("other author", {"other": [403, 404], "author": [204]}, "other author other", None),
-        ("other author", {"other": [204], "author": [423]}, "other author", "deleteDraft answered 423"),
+        ("other author", {"other": [400, 404], "author": [204]}, "other author other", None),
+        (
+            "other author",
+            {"other": [204], "author": [423, 200]},
+            "other author author",
+            "deleteDraft answered 423",
+        ),
         ("other removed", {"other": [204]}, "other", None),
     ],
 )
