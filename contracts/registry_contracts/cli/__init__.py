@@ -10,6 +10,11 @@ def main() -> None:
         from registry_contracts.cli.program import main as run  # noqa: PLC0415
 
         run()
+    except ModuleNotFoundError as missing:
+        sys.stderr.write(
+            f"registry-contracts: {missing}; install the project with what it needs, as README says\n"
+        )
+        sys.exit(4)
     except KeyboardInterrupt:
         sys.stderr.write("registry-contracts: interrupted\n")
         sys.exit(2)
