@@ -24,8 +24,8 @@ from registry_contracts.reports.kept_runs import deviations, history_of, last_ru
 from registry_contracts.safe_text import cut, many
 
 _COLOURS: Final = {"pass": "green", "observed": "green", "fail": "red", "error": "red"}
-#: So much of a verdict's reason; findings and the report have all of it.
-_LONGEST_REASON: Final = 100
+#: So much of what was seen; the findings that are named have all of it.
+_LONGEST_SEEN: Final = 60
 
 
 @click.command()
@@ -141,7 +141,8 @@ def _verdict_lines(facts: dict[str, Any]) -> Iterator[str]:
     for realm, cell in last["realms"].items():
         verdict = str(cell["verdict"])
         findings = f", findings {', '.join(cell['findings'])}" if cell["findings"] else ""
-        reason = cut(cell["reason"] or many(cell["assertions"], "assertion"), _LONGEST_REASON)
+        reason = cell["reason"] or many(cell["assertions"], "assertion")
+        reason = cut(reason, _LONGEST_SEEN) if findings else reason
         coloured = click.style(f"{verdict:<12}", fg=_COLOURS.get(verdict, "yellow"))
         trend = history[realm]["line"] if realm in history else ""
         yield labelled("", f"{realm:<8} {coloured} {reason}{findings}{trend}")
