@@ -18,6 +18,7 @@ request() { # curl's words: keeps the answer's status and kind, and its body in 
     : > "$folder/head"
     : > "$folder/body"
     answer=$(curl -sS --max-time 60 -D "$folder/head" -o "$folder/body" -w '%{http_code} %{content_type}' "$@") || answer=none
+    case " $* " in *" -I "*) : > "$folder/body" ;; esac # curl writes the head there
 }
 
 hide() { # a secret that is not to be printed
