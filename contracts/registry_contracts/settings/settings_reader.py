@@ -63,6 +63,8 @@ class AccountVariables:
 #: Names that people write below a table by mistake.
 _TOP_ONLY: Final = ("base_url", "kind", "realms")
 TOP_KEYS: Final = (*_TOP_ONLY, "pace", "accounts", "realm", "attachments", "tls", "names")
+#: The target of the settings file `sandbox.toml`.
+_BY_HAND: Final = "sandbox-by-hand"
 #: A realm as a header may carry it; a comma would part two values.
 _HEADER_VALUE: Final = re.compile(r"[!-+\--~]+")
 #: RFC 9110, 5.6.2.
@@ -166,7 +168,10 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
         realms=_realms(source),
         kind=_required(source, "kind", "development"),
         base_url=_required(source, "base_url", "https://…"),
-        name=convert(path.stem, FileName, f"the name of {shown or path}"),
+        # A sandbox that somebody serves is not the one that a run starts for itself, and ends with it.
+        name=_BY_HAND
+        if path.stem == SANDBOX
+        else convert(path.stem, FileName, f"the name of {shown or path}"),
     )
     if target.kind != "development":
         why = 'kind is not "development": the suite writes, so it refuses every other environment'

@@ -260,9 +260,9 @@ def target_in_words(name: str, base_url: str) -> str:
 class Target:
     """A service at a base URL (without a trailing slash), with its realms, accounts and data.
 
-    Reports call it by `name`: the settings file's stem, `sandbox`, or `environment`. `accounts` are those whose
-    credentials are known, by role, the author's always; `absent` says why others are missing, where more is known than
-    that. `realm_settings` reads `realm`, and never misses.
+    Reports call it by `name`: the settings file's stem, `sandbox` for the embedded one, or `environment`. `accounts`
+    are those whose credentials are known, by role, the author's always; `absent` says why others are missing, where
+    more is known than that. `realm_settings` reads `realm`, and never misses.
     """
 
     name: str

@@ -12,6 +12,8 @@ import pytest
 from registry_contracts.errors import SuiteError, UsageError
 from registry_contracts.settings import embedded_sandbox
 from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
+from registry_contracts.settings.settings_reader import read_target
+from registry_contracts.settings.target import ACCOUNT_ROLES
 from tests.meta.program import PATIENCE
 
 READY = "print('sandbox ready at http://127.0.0.1:4321', flush=True);"
@@ -21,6 +23,8 @@ WAIT = "import sys; sys.stdin.read()"
 OWNER = """
 import os, signal, sys
 from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
+from registry_contracts.settings.settings_reader import read_target
+from registry_contracts.settings.target import ACCOUNT_ROLES
 sandbox = EmbeddedSandbox().__enter__()
 print(sandbox.base_url, flush=True)
 sys.stdin.readline()
@@ -103,3 +107,15 @@ def test_it_never_outlives_the_run(end: str) -> None:
                 assert connection.recv(1) == b""
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", address.port), timeout=PATIENCE)
+
+
+def test_one_that_somebody_serves_has_another_name_than_the_embedded_one() -> None:
+    accounts = {
+        f"SANDBOX_{role.upper()}_{what}": "author@sandbox.test"
+        for role in ACCOUNT_ROLES
+        for what in ("EMAIL", "PASSWORD")
+    }
+    served = read_target(embedded_sandbox.SANDBOX_SETTINGS, accounts)
+    assert served.in_words == "sandbox-by-hand at http://127.0.0.1:8080"
+    assert embedded_sandbox.sandbox_target("http://127.0.0.1:8080", 1).is_sandbox
+    assert not served.is_sandbox
