@@ -13,6 +13,7 @@ import pytest
 
 _CASES = Path(__file__).resolve().with_name("_promises") / "cases"
 _FLAG = "--registry-contracts"
+_PLUGIN = "registry_contracts.plugin"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,16 +25,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_load_initial_conftests(
-    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
-) -> None:
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Load the plugin before the conftest files, which is the last moment to declare options."""
-    if _FLAG in args:
-        early_config.pluginmanager.import_plugin("registry_contracts.plugin")
-        from registry_contracts.interface.location import cases_directory  # noqa: PLC0415 - loaded by now
+    named = any(Path(word.partition("::")[0]).resolve().is_relative_to(_CASES) for word in args)
+    if named or _FLAG in args:
+        early_config.pluginmanager.import_plugin(_PLUGIN)
 
-        if not parser.parse_known_args(args).file_or_dir:
-            args.append(str(cases_directory()))
-        args.append("--import-mode=importlib")
-    elif any(Path(word.partition("::")[0]).resolve().is_relative_to(_CASES) for word in args):
-        early_config.pluginmanager.import_plugin("registry_contracts.plugin")
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Import cases as a checkout does, so that two files of one name are two modules, in xdist's workers as well."""
+    if config.getoption(_FLAG):
+        config.option.importmode = "importlib"
+        config.option.plugins = [*config.option.plugins, _PLUGIN]

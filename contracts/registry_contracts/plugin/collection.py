@@ -49,6 +49,18 @@ _ARRANGED: Final = (
 )
 
 
+@pytest.hookimpl(specname="pytest_collection")
+def pytest_collect_what_is_chosen(session: pytest.Session) -> bool | None:
+    """Collect from what the selection names, where that is not what pytest was given."""
+    config = session.config
+    worker = config.stash.get(WORKER, None)
+    paths = worker.plan.paths if worker else config.stash[SELECTION].paths
+    if list(paths) == config.args:
+        return None
+    session.perform_collect(list(paths))
+    return True
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give a case its realms, and its operations where it asks for them."""
     if not is_case(metafunc.definition):
@@ -183,7 +195,7 @@ def _narrowings(
         reasons: Why the suite left a case out; pytest gives none.
     """
     directory, selection, option = cases_directory(), config.stash[SELECTION], config.getoption
-    everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in config.args)
+    everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in selection.paths)
     asked = {
         "the run is for what failed last": option("lf", default=False),
         "the command names some cases only": not everything,

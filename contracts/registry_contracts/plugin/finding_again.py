@@ -39,8 +39,14 @@ _HOW_IT_ANSWERS: Final = frozenset(
 _TAKEN_OVER = pytest.StashKey[list[str]]()
 
 
-def choose_finding(config: pytest.Config) -> None:
+def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, ...]:
     """Turn `--finding` into what a run of its case needs; a target, profile or seed that was given stays as it is.
+
+    Args:
+        paths: What the command names to collect from.
+
+    Returns:
+        What to collect from: the cases that saw the finding, or else all that the command names.
 
     Raises:
         UsageError: no run in the reports has it, it is of another realm than the one given, its case is none of those
@@ -48,11 +54,11 @@ def choose_finding(config: pytest.Config) -> None:
     """
     given, options = config.getoption(FINDING.flag), config.option
     if given is None:
-        return
+        return paths
     path, verdict, finding = _seen_before(Path(config.getoption(REPORTS.flag)), given)
     if options.realm and options.realm != [finding.realm]:
         raise UsageError(f"finding {finding.id} is of {finding.realm}; take {REALM.flag} away")
-    given_files = {(config.invocation_params.dir / each.partition("::")[0]).resolve() for each in config.args}
+    given_files = {(config.invocation_params.dir / each.partition("::")[0]).resolve() for each in paths}
     cases = list(_known(path, finding, given_files))
     if finding.realm != ANY_REALM:
         options.realm = [finding.realm]
@@ -60,9 +66,9 @@ def choose_finding(config: pytest.Config) -> None:
         _aim(config, verdict, finding)
     options.profile = options.profile or verdict.profile
     options.seed = verdict.seed if options.seed is None else options.seed
-    config.args = cases or config.args
     if not cases:  # the look before a run saw it, which every run takes
         options.clause = [finding.clause]
+    return tuple(cases) or paths
 
 
 def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:

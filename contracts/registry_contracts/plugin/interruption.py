@@ -24,9 +24,9 @@ import pytest
 
 from registry_contracts.errors import INTERRUPTING_SIGNALS, breakdown
 from registry_contracts.evidence.record import ExitCode
-from registry_contracts.exchanges.redaction import Redactor
 from registry_contracts.plugin.plan import Plan
-from registry_contracts.safe_text import many, plain_line
+from registry_contracts.plugin.worker import MAIN, Worker
+from registry_contracts.safe_text import displayed, many, plain_line
 from registry_contracts.session.ledger import read_entries, removable, residue
 
 #: Two signals this close together, in seconds, count as one: a terminal and a job runner may both send one.
@@ -160,31 +160,35 @@ def what_is_left(plan: Plan) -> Iterator[str]:
 
 #: Of libraries below the door: they quote what came over the wire when it makes no sense to them, secrets included.
 _LOGGERS: Final = ("urllib3.connection", "urllib3.connectionpool", "urllib3.response", "urllib3.util.retry")
-#: How pytest begins each line about what broke it.
-_INTERNAL: Final = "INTERNALERROR> "
 _LONGEST_BREAKDOWN: Final = 300
-#: What broke pytest itself, here or in a worker, which xdist reports and then forgets.
+#: What broke pytest itself in the process that the run began in.
 PYTEST_BROKE = pytest.StashKey[str]()
 
 
 class SecretContainment:
     """Blanks secrets out of pytest's own breakdowns, and keeps the libraries below from logging any."""
 
-    def __init__(self, config: pytest.Config, redactor: Redactor) -> None:
+    def __init__(self, config: pytest.Config, worker: Worker) -> None:
         self._config = config
-        self._redactor = redactor
+        self._worker = worker
+        self._session: pytest.Session | None = None
         for logger in map(logging.getLogger, _LOGGERS):
             config.add_cleanup(partial(setattr, logger, "disabled", logger.disabled))
             logger.disabled = True
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_internalerror(self, excrepr: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Show in a line what broke pytest, the controller's copy of a worker's line included; with -v all of it."""
-        lines = [
-            line.removeprefix(_INTERNAL) for line in str(excinfo.value).splitlines() if _INTERNAL in line
-        ]
-        why = self._redactor.text(lines[0] if lines else breakdown(excinfo.value))
-        self._config.stash[PYTEST_BROKE] = plain_line(why, _LONGEST_BREAKDOWN)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Note what to stop."""
+        self._session = session
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self, excrepr: object, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """End the session with a line on what broke pytest, in the place of its traceback; with -v with all of it."""
+        redacted = self._worker.redactor.text
+        why = plain_line(redacted(breakdown(excinfo.value)), _LONGEST_BREAKDOWN)
+        self._config.stash[PYTEST_BROKE] = why
+        if self._worker.name != MAIN and self._session is not None:
+            self._worker.give_up(self._session, excinfo.value)
         whole = self._config.get_verbosity() > 0
-        text = self._redactor.text(str(excrepr)) if whole else self._config.stash[PYTEST_BROKE]
-        excrepr.toterminal = lambda writer: writer.line(text)
+        text = displayed(redacted(str(excrepr))) if whole else why
+        pytest.exit(f"pytest broke: {text}", returncode=pytest.ExitCode.INTERNAL_ERROR)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import secrets
 import shlex
 from argparse import ArgumentError
@@ -46,6 +48,9 @@ _LISTING: Final = (
     *("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow"),
     "--plan",
 )
+#: A name, number, quoted text or operator of `-k` and `-m`.
+_WORD: Final = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s(),"'])+""")
+_OPERATORS: Final = ("and", "or", "not")
 
 
 def request_budget(target: Target, profile: Profile) -> int:
@@ -63,6 +68,7 @@ class Selection:
         sandbox_arguments: More options for the embedded sandbox; only where it is the target.
         terms: The consumer that the run is limited to, and the deviations accepted on the target.
         settings: The target that these name; None for the embedded sandbox.
+        paths: Files, folders and cases that it collects from.
     """
 
     target: str | None
@@ -76,6 +82,7 @@ class Selection:
     sandbox_arguments: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
     settings: Target | None = None
+    paths: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -137,9 +144,7 @@ def read_selection(config: pytest.Config) -> Selection:
     if not __debug__:
         raise UsageError("Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE")
     _check_words(config)
-    if config.args[1:] and config.args[0] == str(cases_directory()):
-        del config.args[0]  # the folder of all cases: whoever names a file means that file
-    choose_finding(config)
+    paths = choose_finding(config, paths_of(config))
     option, description = config.getoption, load_description()
     profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])
     clauses = tuple(load_catalogue().clause(clause).id for clause in option("--clause"))
@@ -174,7 +179,16 @@ def read_selection(config: pytest.Config) -> Selection:
         sandbox_arguments=tuple(shlex.split(arguments)),
         terms=terms,
         settings=settings,
+        paths=paths,
     )
+
+
+def paths_of(config: pytest.Config) -> tuple[str, ...]:
+    """What a command line names to collect from; a file that it names takes the place of the folder of all cases."""
+    cases, named = str(cases_directory()), config.args_source is pytest.Config.ArgsSource.ARGS
+    if config.getoption("--registry-contracts", default=False) and not named:
+        return (cases,)
+    return tuple(config.args[1:] if config.args[1:] and config.args[0] == cases else config.args)
 
 
 def _check_words(config: pytest.Config) -> None:
@@ -193,10 +207,8 @@ def _check_words(config: pytest.Config) -> None:
         raise UsageError(
             "--max-warnings is not for a contract run, whose exit code 6 is that of inconclusive"
         )
-    # -k and -m are read where items are chosen: here of none.
-    marks = config.pluginmanager.get_plugin("mark")
-    if marks is not None:
-        marks.pytest_collection_modifyitems(items=[], config=config)
+    for choosing in ("-k", "-m"):
+        _check_expression(choosing, config.getoption(choosing, ""))
     if config.getoption("pyargs", default=False) or hasattr(config, "workerinput"):
         return
     for argument in config.args:
@@ -205,6 +217,15 @@ def _check_words(config: pytest.Config) -> None:
             raise UsageError(
                 f"there is no '{place}' to take cases from; choose with --clause, --operation or -k"
             )
+
+
+def _check_expression(option: str, expression: str) -> None:
+    """Insist that pytest will be able to read an expression, which it does where it chooses items: names as names."""
+    as_names = _WORD.sub(lambda word: word[0] if word[0] in _OPERATORS else "name", expression)
+    try:
+        ast.parse(as_names.strip() or "name", mode="eval")
+    except SyntaxError:
+        raise UsageError(f"Wrong expression passed to '{option}': {expression}") from None
 
 
 def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
@@ -235,6 +256,7 @@ class Plan:
         folder: Run folder in the reports.
         private: Folder (0700) outside the reports for tokens and pace.
         sandbox_url: Base URL of the embedded sandbox; None for a target of the settings.
+        paths: Where workers collect from.
     """
 
     folder: str
@@ -242,3 +264,4 @@ class Plan:
     token: str
     started: str
     sandbox_url: str | None
+    paths: tuple[str, ...] = ()

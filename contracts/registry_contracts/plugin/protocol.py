@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -40,8 +40,8 @@ from registry_contracts.plugin.worker import MAIN, WORKER, Worker
 from registry_contracts.safe_text import displayed
 from registry_contracts.session.authentication import NoTokenError
 
-#: Key of the case's verdict among a report's user properties.
-VERDICT_PROPERTY = "contract"
+#: The attribute of a report that holds the verdict of its case.
+_VERDICT: Final = "contract_verdict"
 #: Attempts that the environment may spoil before a case stays inconclusive.
 MOST_SPOILT = 5
 #: Tries at a contradiction by a case that creates permanent records or takes temporary files.
@@ -62,16 +62,26 @@ class Try:
 
     Attributes:
         spoilt: The environment stood in the way, or may have caused what was seen; nothing in it is a finding.
+        recorded: How many properties the item had before its first attempt, and how many before this one.
     """
 
     attempt: Attempt
     reports: list[pytest.TestReport] = field(default_factory=list)
     ending: Ending = field(default_factory=lambda: Ending(Verdict.PASS))
     spoilt: bool = False
+    recorded: tuple[int, int] = (0, 0)
 
 
+#: How many properties an item had before its first attempt.
+_RECORDED = pytest.StashKey[int]()
 #: The attempt under way, on the item's stash.
 TRY = pytest.StashKey[Try]()
+
+
+def verdict_of(report: pytest.TestReport | pytest.CollectReport) -> str | None:
+    """The verdict of the case that a report is about; empty where it is of one attempt, None where it is no case's."""
+    verdict: str | None = getattr(report, _VERDICT, None)
+    return verdict
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -169,9 +179,8 @@ def judged_by(tries: Sequence[Try]) -> list[Try]:
 
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
-    item.stash[TRY] = tried = Try(attempt)
-    # Also on the reports of subtests, of which Schemathesis makes one for each operation: they go out at once.
-    item.user_properties[:] = [(VERDICT_PROPERTY, "")]
+    recorded = len(item.user_properties)
+    item.stash[TRY] = tried = Try(attempt, recorded=(item.stash.setdefault(_RECORDED, recorded), recorded))
     unanswered, began = worker.breaker.unanswered, time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
@@ -298,25 +307,24 @@ def _speak(
         reason = displayed(worker.redactor.text(text))
         telling.outcome, telling.longrepr = "skipped", (path, line or 0, reason)
     for report in reports:
-        report.user_properties[:1] = [(VERDICT_PROPERTY, str(ending.verdict if counts else scope))]
+        setattr(report, _VERDICT, str(ending.verdict if counts else scope))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note how an attempt ended by what it raised; what it raises on purpose needs no traceback."""
-    if not is_case(item):
-        return (yield)
-    raised = call.excinfo
-    if raised is not None and isinstance(raised.value, EXPECTED):
-        # A traceback costs more than most cases, and is never shown.
-        ended = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
-        call.excinfo = pytest.ExceptionInfo.from_exception(ended)
+    """Note how an attempt ended by what it raised, and keep to what it recorded itself."""
     report = yield
-    call.excinfo = raised
+    if not is_case(item):
+        return report
+    tried, raised = item.stash[TRY], call.excinfo
+    # Also on the reports of subtests, of which Schemathesis makes one for each operation: they go out at once.
+    setattr(report, _VERDICT, "")
+    before, since = tried.recorded
+    report.user_properties = [*report.user_properties[:before], *report.user_properties[since:]]
     if raised is not None:
-        ending, tried = _ending_of(raised.value), item.stash[TRY]
+        ending = _ending_of(raised.value)
         _note_broken_promise(raised.value, tried.attempt, item)
         tried.ending = min(tried.ending, ending, key=lambda each: each.verdict.rank)
         if ending.verdict is Verdict.ERROR:
@@ -324,6 +332,22 @@ def pytest_runtest_makereport(
             report.longrepr = report.longreprtext
     _redact(report, item.config.stash[WORKER])
     return report
+
+
+@pytest.hookimpl(tryfirst=True, specname="pytest_runtest_makereport")
+def pytest_report_expected(item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
+    """Report what a case raises on purpose like a skip: a traceback costs more than most cases, and is never shown."""
+    raised = call.excinfo
+    if raised is None or not is_case(item) or not isinstance(raised.value, EXPECTED):
+        return None
+    skip = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
+    skipped: pytest.CallInfo[None] = pytest.CallInfo.from_call(partial(_raise, skip), call.when)
+    skipped.start, skipped.stop, skipped.duration = call.start, call.stop, call.duration
+    return pytest.TestReport.from_item_and_call(item, skipped)
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error
 
 
 def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.Item) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import platform
@@ -10,7 +9,6 @@ import shutil
 import sys
 import tempfile
 import time
-import zlib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
@@ -58,7 +56,7 @@ from registry_contracts.plugin.plan import (
     request_budget,
 )
 from registry_contracts.plugin.preflight import preflight
-from registry_contracts.plugin.protocol import VERDICT_PROPERTY
+from registry_contracts.plugin.protocol import verdict_of
 from registry_contracts.plugin.run_options import KEEP, REPORTS, UNPACKED
 from registry_contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
 from registry_contracts.reports.writers import ALL, pack, unwritten, write_all
@@ -76,12 +74,6 @@ _VERSIONS: Final = {
     "suite": "registry-contracts",
     **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
 }
-#: What the end of a run may meet: a disk that is full, a text that no file holds, a mistake of the suite, a warning
-#: that is to be an error. Under pytest's own command any other ends as Python does, with 1, which is a verdict.
-_BREAKS: Final = (
-    *(OSError, EOFError, MemoryError, ImportError, ValueError, AttributeError, LookupError, TypeError),
-    *(ArithmeticError, AssertionError, RuntimeError, zlib.error, Warning),
-)
 _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 
@@ -191,7 +183,7 @@ class Run:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         """Note a test that is no case, and failed."""
-        if report.failed and VERDICT_PROPERTY not in dict(getattr(report, "user_properties", ())):
+        if report.failed and verdict_of(report) is None:
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             self.failed[report.nodeid] = lines[-1] if lines else "failed"
 
@@ -211,13 +203,12 @@ class Run:
         ):
             # No case is there by that name, say: it is refused as what cannot be read, and has nothing to report.
             return (yield)
-        gc.freeze()  # all that a run has recorded lasts until the reports are written
         try:
             self.verdict = self._concluded(exitstatus)
             self._put_away()
         except RegistryContractsError as error:
             self.trouble = str(error)
-        except _BREAKS as error:
+        except Exception as error:  # noqa: BLE001 - pytest would end with 1 for whatever breaks here, which is a verdict
             self.trouble = unwritten("the run's verdict", error)
         session.exitstatus = ExitCode.ERROR
         if self.trouble is not None:
@@ -419,7 +410,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.add_cleanup(partial(_release, config, private, sandbox))
         folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
         url = sandbox.base_url if sandbox else None
-        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url)
+        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url, selection.paths)
         worker = _begin_work(config, plan, MAIN)
         config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
@@ -458,14 +449,8 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
     target = config.hook.pytest_contract_target(target=target) or target
     config.stash[WORKER] = worker = Worker(name, plan, target, selection)
     keep_hypothesis_out()
-    config.pluginmanager.register(SecretContainment(config, worker.redactor))
+    config.pluginmanager.register(SecretContainment(config, worker))
     return worker
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_finish() -> None:
-    """Keep what is loaded by now from the collector: it stays until the end."""
-    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

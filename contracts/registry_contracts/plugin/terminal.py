@@ -17,7 +17,7 @@ from registry_contracts.plugin.case import is_case
 from registry_contracts.plugin.collection import forecast
 from registry_contracts.plugin.finding_again import command_of
 from registry_contracts.plugin.plan import SELECTION
-from registry_contracts.plugin.protocol import VERDICT_PROPERTY
+from registry_contracts.plugin.protocol import verdict_of
 from registry_contracts.plugin.run import RUN, Run, write_lines
 from registry_contracts.reports.build_server import annotate
 from registry_contracts.reports.cards import lines_of
@@ -70,7 +70,7 @@ def pytest_report_teststatus(
     report: pytest.TestReport | pytest.CollectReport,
 ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
     """Give inconclusive, advisory, untested and observed cases their own names in the summary."""
-    verdict = dict(getattr(report, "user_properties", ())).get(VERDICT_PROPERTY)
+    verdict = verdict_of(report)
     # The phase that counts: the call, or a set-up that did not get so far.
     speaks = report.when == "call" or (report.when == "setup" and report.skipped)
     if verdict not in _WORDS or report.failed or not speaks:

@@ -126,11 +126,15 @@ class Worker(Session):
         except Exception as error:
             if self.name == MAIN:
                 raise  # pytest shows it (`registry_contracts.plugin.interruption`)
-            why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
-            session.shouldstop = why
-            # Where not even that can be written, the journal lacks its closing line.
-            with suppress(OSError):
-                self.stop(BROKEN, why)
+            self.give_up(session, error)
+
+    def give_up(self, session: pytest.Session, error: BaseException) -> None:
+        """Let no worker begin another case, since this one cannot go on."""
+        why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
+        session.shouldstop = why
+        # Where not even that can be written, the journal lacks its closing line.
+        with suppress(OSError):
+            self.stop(BROKEN, why)
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""

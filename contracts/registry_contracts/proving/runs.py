@@ -21,7 +21,7 @@ from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import case_of, is_case
 from registry_contracts.plugin.hooks import Sandbox
-from registry_contracts.plugin.protocol import VERDICT_PROPERTY
+from registry_contracts.plugin.protocol import verdict_of
 from registry_contracts.plugin.worker import WORKER
 from registry_contracts.proving.false_passes import false_passes
 from registry_contracts.proving.processes import ForkedSandbox, output_to, run_suite
@@ -194,7 +194,7 @@ class Watch:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a case that passed, and one in which the suite itself broke."""
-        verdict = dict(report.user_properties).get(VERDICT_PROPERTY)
+        verdict = verdict_of(report)
         if verdict in _PASSED:
             self.passed[report.nodeid] = None
         if verdict == Verdict.ERROR:
