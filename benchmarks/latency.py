@@ -62,7 +62,7 @@ def slow_service(latency: float, workers: int, profile: str = "gate", realms: Se
     """
     with tempfile.TemporaryDirectory() as folder:
         words = [*PROGRAM, "run", "--profile", profile, "--workers", str(workers), "--reports", folder]
-        words += ["--drift", "off", "--history", "off"]
+        words += ["--drift", "off", "--no-history"]
         words += [f"--realm={realm}" for realm in realms]
         words += [f"--sandbox-arguments=--weather latency:seconds={latency}"]
         began, started = datetime.now(UTC), time.perf_counter()

@@ -27,8 +27,6 @@ from registry_contracts.manual.prepared_requests import (
 from registry_contracts.safe_text import json_text
 from registry_contracts.settings.target import AUTHOR
 
-_LIST = "list"
-
 
 @click.command()
 @click.argument("operation")
@@ -37,7 +35,8 @@ _LIST = "list"
 )
 @click.option("--body", metavar="@FILE|JSON", help="A body in place of the generated one.")
 @click.option("--without", metavar="PART", multiple=True, help="Leave a part out; may be repeated.")
-@click.option("--invalid", metavar="KIND", help="Put one fault in; 'list' shows those of the operation.")
+@click.option("--invalid", metavar="KIND", help="Put one fault in.")
+@click.option("--list-invalid", is_flag=True, help="Show the faults that --invalid can put in; send nothing.")
 @click.option("--role", default=AUTHOR, show_default=True, help="Whose request it is.")
 @click.option(
     "--repeat", metavar="N", default=1, type=click.IntRange(1, 100), help="Send N times, on fresh data."
@@ -49,7 +48,14 @@ _LIST = "list"
 @as_json
 @manual_commands.options
 def command(
-    *, operation: str, role: str, realm: str | None, dry_run: bool, as_json: bool, **further: Any
+    *,
+    operation: str,
+    role: str,
+    realm: str | None,
+    list_invalid: bool,
+    dry_run: bool,
+    as_json: bool,
+    **further: Any,
 ) -> int:
     """Call an OPERATION once: whatever is not given is made up, and as valid as the settings of the target tell.
 
@@ -69,7 +75,7 @@ def command(
     """  # noqa: D301 - click's mark for lines to be left as they are
     called = known_operation(operation)
     known_role(role)
-    if further["invalid"] == _LIST:
+    if list_invalid:
         return _list_faults(called, realm, as_json=as_json)
     options, repeat = _options(called, further), further.pop("repeat")
     session_options, left = manual_commands.session_options(**further), Leftovers()

@@ -54,9 +54,7 @@ class _Run:
 @run_option(CLAUSE, help="Only this clause; may be repeated.")
 @run_option(BASELINE)
 @reports
-@click.option(
-    "--between-realms", "--realms", "beside", is_flag=True, help="Show what realms do not agree on."
-)
+@click.option("--between-realms", "beside", is_flag=True, help="Show what realms do not agree on.")
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
 def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any) -> int:
     """Compare what RUN (by default the latest) observed with the accepted baseline of its target.

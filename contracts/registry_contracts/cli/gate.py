@@ -96,7 +96,10 @@ def _age(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> 
 @target_option(help="Target settings; by default REGISTRY_… variables; `sandbox` is the embedded one.")
 @judging_options
 @file_option(
-    "--from", "kept", help="Answer from a kept run's folder, as a nightly leaves it; nothing is sent."
+    "--from",
+    "kept",
+    metavar="DIR",
+    help="Answer from a kept run's folder, as a nightly leaves it; nothing is sent.",
 )
 @click.option(
     "--max-age",

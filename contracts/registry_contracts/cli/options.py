@@ -97,9 +97,9 @@ reports: Final = _reports()
 kept_reports: Final = _reports(callback=_is_there)
 
 
-def file_option(*names: str, help: str) -> _Option:  # noqa: A002 - click's own word
+def file_option(*names: str, help: str, metavar: str = "FILE") -> _Option:  # noqa: A002 - click's own word
     """An option that names a file or a folder."""
-    return click.option(*names, metavar="FILE", type=click.Path(path_type=Path), help=help)
+    return click.option(*names, metavar=metavar, type=click.Path(path_type=Path), help=help)
 
 
 as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

@@ -142,11 +142,12 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
     cache = Path.cwd() / str(options.get("reports") or REPORTS.default) / ".pytest_cache"
     words += ["-p", "no:cacheprovider"] if plan else ["-o", f"cache_dir={cache}"]
     for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
-            words += [f"--{name}"] if value else []
+            words += [flag] if value else []
             continue
         values = value if isinstance(value, tuple) else () if value is None else (value,)
-        words += [f"--{name.replace('_', '-')}={one}" for one in values]
+        words += [f"{flag}={one}" for one in values]
     words += ["--strict"] if strict else []
     # Named, as plugins may be kept from loading by themselves.
     return [*words, *(["-p", "xdist", "-n", str(workers)] if workers and workers > 1 and not plan else [])]

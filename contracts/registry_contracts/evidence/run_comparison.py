@@ -114,10 +114,6 @@ def _seen(cell: Cell, cases: Mapping[str, Case]) -> Seen:
     )
 
 
-#: Switches the history off.
-OFF: Final = "off"
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The baseline and the history of one run; `history` is None when it is switched off."""
@@ -129,17 +125,21 @@ class Comparison:
 
     @classmethod
     def of_options(
-        cls, target: str, reports: Path, drift: str | None, baseline: str | None, history: str | None
+        cls, target: str, reports: Path, drift: str | None, baseline: str | None, history: str | bool | None
     ) -> Comparison:
-        """Read the options `--drift`, `--baseline` and `--history`; None for one that was not given."""
+        """Read the options `--drift`, `--baseline` and `--history`; None for one that was not given.
+
+        Args:
+            history: The file that `--history` names; False with `--no-history`.
+        """
         if drift is not None and drift not in list(Mode):
             raise UsageError(f"--drift takes {', '.join(Mode)}, not '{drift}'")
         mode = Mode(drift or Mode.WARN)
         path = Path(baseline) if baseline else baselines.path_of(target)
         if mode is not Mode.OFF and baselines.read(path) is None and baseline:
             raise UsageError(f"there is no baseline {path}; `registry-contracts drift accept` writes one")
-        default = Path(history) if history else reports / runs.FILE_NAME
-        return cls(target, mode, path, None if history == OFF else default)
+        default = Path(str(history)) if history else reports / runs.FILE_NAME
+        return cls(target, mode, path, None if history is False else default)
 
     def note_in(self, folder: Path) -> list[str]:
         """Write into a run folder what its reports compare with; return a line for each damaged one of the history."""

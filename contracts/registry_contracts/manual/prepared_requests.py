@@ -237,7 +237,7 @@ def choose_fault(operation: str, name: str) -> Fault:
     if advice.startswith("known"):
         advice = f"kinds: {', '.join(dict.fromkeys(fault.kind for fault in possible))}"
     raise UsageError(
-        f"--invalid {name}: {operation} has no such fault; {advice}; --invalid list shows them all"
+        f"--invalid {name}: {operation} has no such fault; {advice}; --list-invalid shows them all"
     )
 
 

@@ -57,7 +57,15 @@ from registry_contracts.plugin.plan import (
 )
 from registry_contracts.plugin.preflight import preflight
 from registry_contracts.plugin.protocol import verdict_of
-from registry_contracts.plugin.run_options import KEEP, REPORTS, UNPACKED
+from registry_contracts.plugin.run_options import (
+    BASELINE,
+    DRIFT,
+    HISTORY,
+    KEEP,
+    NO_HISTORY,
+    REPORTS,
+    UNPACKED,
+)
 from registry_contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
 from registry_contracts.reports.writers import ALL, pack, unwritten, write_all
 from registry_contracts.safe_text import complaint
@@ -366,10 +374,9 @@ def pytest_configure(config: pytest.Config) -> None:
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     try:
         config.stash[SELECTION] = selection = read_selection(config)
-        compared = "--drift", "--baseline", "--history"
-        comparison = Comparison.of_options(
-            selection.name, selection.reports, *map(config.getoption, compared)
-        )
+        history = not config.getoption(NO_HISTORY.flag) and config.getoption(HISTORY.flag)
+        compared = *map(config.getoption, (DRIFT.flag, BASELINE.flag)), history
+        comparison = Comparison.of_options(selection.name, selection.reports, *compared)
         if given is not None and "contract_plan" in given:
             leave_to_controller()
             _begin_work(config, Plan(**given["contract_plan"]), given["workerid"])

@@ -89,12 +89,13 @@ UNPACKED = RunOption(
 )
 DRIFT = RunOption("drift", "MODE", "Drift from the baseline: warn (default), fail or off.", "warn")
 BASELINE = RunOption("baseline", "FILE", "Accepted observations; by default baselines/<target>.yaml.")
-HISTORY = RunOption("history", "FILE", "History of runs, or 'off'; by default in the reports.")
+HISTORY = RunOption("history", "FILE", "History of runs; by default in the reports.")
+NO_HISTORY = RunOption("no-history", "", "Compare with no history, and add nothing to one.", switch=True)
 
 #: pytest's settings of a run by one of the commands.
 RUN_SETTINGS: Final = Path(__file__).with_name("run.ini")
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)
 SELECTION: Final = (PROFILE, CLAUSE, OPERATION, FINDING, SEED)
-COMPARISON: Final = (DRIFT, BASELINE, HISTORY)
+COMPARISON: Final = (DRIFT, BASELINE, HISTORY, NO_HISTORY)
 RUN_OPTIONS: Final = (*JUDGING, *SELECTION, SANDBOX_ARGUMENTS, REPORTS, KEEP, UNPACKED, *COMPARISON)

@@ -312,7 +312,7 @@ def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
 
 def _words(trial: Trial, index: CaseIndex, folder: Path) -> Iterator[str]:
     """Options of the run in pytest's spelling."""
-    yield from (f"--profile={trial.profile}", f"--seed={trial.seed}", f"--reports={folder}", "--history=off")
+    yield from (f"--profile={trial.profile}", f"--seed={trial.seed}", f"--reports={folder}", "--no-history")
     yield from ("-q", "--no-header", "--tb=no")
     yield from (f"--realm={realm}" for realm in trial.realms)
     if trial.only:

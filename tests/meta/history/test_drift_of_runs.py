@@ -103,7 +103,7 @@ def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest:
     assert [run_command("drift", "--realm", "abs-dev")[0], run_command("drift")[0]] == [0, 1]
     assert run_command("drift", "accept")[0] == 0
     assert run_command("drift")[:2] == (0, f"no drift: run-1 against {FILE}\n")
-    assert run_command("drift", "--realms")[1].startswith("0 points on which")
+    assert run_command("drift", "--between-realms")[1].startswith("0 points on which")
 
 
 def test_a_run_that_observed_nothing_writes_no_baseline_and_is_not_said_to(
