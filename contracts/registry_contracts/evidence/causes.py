@@ -71,10 +71,9 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
 
     `findings` holds one for each of `realms`; the first, whose `id` it has, has the evidence that is shown. `should`
     and `was` say what should be and what was, `part` which operation of a clause about several, `quote` what the
-    interface document says, `request` what was sent, `faults` what is wrong with that; earlier versions told in
-    `contrast` what the same got without its fault. `culprit` is the id of the exchange that gives it away, by `marks`
-    in it, and `curl` sends it again. It, and what follows from it, stood in the way of `blocked_cases` cases, so that
-    `blocked_clauses` were not judged.
+    interface document says, `request` what was sent, `faults` what is wrong with that. `culprit` is the id of the
+    exchange that gives it away, by `marks` in it, and `curl` sends it again. It, and what follows from it, stood in the
+    way of `blocked_cases` cases, so that `blocked_clauses` were not judged.
     """
 
     id: str = ""
@@ -89,7 +88,6 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
     faults: tuple[str, ...] = ()
     quote: str = ""
     request: str = ""
-    contrast: str = ""
     marks: tuple[str, ...] = ()
     culprit: str = ""
     curl: str = ""

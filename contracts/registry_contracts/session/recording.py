@@ -20,7 +20,7 @@ Events = Callable[[str, Any], None]
 
 
 class FaultEvent(OpenFormat, frozen=True):
-    """A fault of the environment that the run met; earlier versions named no exchange."""
+    """A fault of the environment that the run met."""
 
     fault: str
     realm: str = ANY_REALM

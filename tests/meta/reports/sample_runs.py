@@ -124,7 +124,6 @@ def build_run(run: Path, *workers: Work, **more: Any) -> Path:
         "started": started,
         "command": f"registry-contracts run {HOSTILE}",
         "versions": {"suite": version("registry-contracts"), "python": "3.11"},
-        # Without limits, as earlier versions wrote it.
         "environment": {"requests": 9, "faults": {HOSTILE: 1}, "permanent_records": {"abs-dev": 3}},
     }
     seen: Facts = {Place("draft-info-shape", "getDraftInfo", "abs-dev"): {"body": "201", "gone": "string"}}
