@@ -16,7 +16,11 @@ REFUSED = {
         *("list clauses --family zz", "list clauses --operation zz", "list red --target zz"),
         *("list flaky --series zz", "call zz", "call listDrafts --realm zz", "call listDrafts --body @zz"),
         *("check zz", "check x.har --target zz", "drift zz", "drift --reports zz", "drift --clause zz"),
-        *("init dev --base-url https://h.example --from-har zz", "sandbox --port 0 --variant zz", "gate --target zz"),
+        *(
+            "init dev --base-url https://h.example --from-har zz",
+            "sandbox --port 0 --variant zz",
+            "gate --target zz",
+        ),
         *("init dev --base-url https://h.example --realm zz", "run --workers zz", "run --seed zz"),
     ],
     "did you mean 'saveDraft'?": ["call saveDrft", "gate --target sandbox --consumer sdk.toml"],
