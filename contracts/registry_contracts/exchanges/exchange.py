@@ -280,7 +280,7 @@ class Exchange:
         received: The service may have received it.
         blocked: What it is about is blocked on the way: others are answered.
         cached: Its answer came out of a cache, as others to its operation did not.
-        undated: It was refused without a Date, which every answer to a read of the site bears.
+        undated: It was refused, or done, without a Date, which the other answers of the site bear.
         own: A judge has shown that the fault is the service's own doing.
         error_due: The document lets this request cause an error, so that one of the service's making is no fault.
         written: URL and headers in the names of the interface document, where the target has names of its own.

@@ -33,6 +33,8 @@ OFTEN_WRITTEN: Final = 2
 _HABIT: Final = 2
 #: Reads of so many operations make a habit of the whole site.
 _HABIT_OF_ALL: Final = 3
+#: So many writes with a date to one without, and it is the rule.
+_DATED_FOR_ONE: Final = 4
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
 _FAILED: Final = 500
@@ -103,7 +105,7 @@ def perhaps_of_the_way(exchange: Exchange) -> str:
     if answer.hollow_page and answer.status != _FAILED:
         return page_words(answer)
     if exchange.undated:
-        return f"status {answer.status} without date, as all answers to reads have it{marks(answer.headers)}"
+        return f"status {answer.status} without date, as other answers have it{marks(answer.headers)}"
     return f"an answer out of a cache{marks(answer.headers)}" if exchange.cached else ""
 
 
@@ -136,6 +138,8 @@ class ForeignAnswers:
     #: Where an answer came that was out of no cache.
     _fresh: set[_Place] = field(default_factory=set)
     _refusing_in_json: set[_Place] = field(default_factory=set)
+    #: Successes of writes by whether they bore a date.
+    _dated: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -161,7 +165,9 @@ class ForeignAnswers:
         exchange.cached = stored and place in self._fresh and exchange.method in ("GET", "HEAD")
         self._fresh |= set() if stored else {place}
         # Servers date whatever they answer (RFC 9110, 6.6.1); other headers are of an application, and of some answers.
-        exchange.undated = answer.refusal and "date" in self._borne_by_reads(site) - _signature(answer)
+        undated = "date" in self._borne_by_reads(site) - _signature(answer)
+        rule = self._writes_are_dated(exchange, answer, site)
+        exchange.undated = undated and (answer.refusal or rule)
         self._note(exchange, answer, place)
         return None
 
@@ -227,6 +233,15 @@ class ForeignAnswers:
 
     def _borne_by_reads(self, site: str) -> set[str]:
         return self._everywhere[site] if len(self._read[site]) >= _HABIT_OF_ALL else set()
+
+    def _writes_are_dated(self, exchange: Exchange, answer: Response, site: str) -> bool:
+        """Whether writes that were taken bear a date as a rule; some services date their reads alone."""
+        if harmless(exchange) or not answer.success or answer.hops:
+            return False
+        dated = self._dated[site]
+        rule = dated[True] > _DATED_FOR_ONE * dated[False]
+        dated["date" in answer.headers] += 1
+        return rule
 
     def _lacks(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
         """Whether a success has another body than the operation owes."""

@@ -114,6 +114,19 @@ def test_a_refusal_without_a_date_may_be_of_another_server_where_all_reads_have_
             assert bool(perhaps_of_the_way(refused)) is odd
 
 
+def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a_rule() -> None:
+    dated: dict[str, Any] = {"Date": "today"}
+    for headers, doubtful in ((dated, True), ({}, False)):
+        foreign = ForeignAnswers()
+        for operation in ("createToken", "listDrafts", "getDraft"):
+            foreign.take(exchange(answer([{}], **dated), operation))
+        for _ in range(5):
+            foreign.take(exchange(answer({}, 201, **headers), "saveDraft", method="PUT"))
+        removed = exchange(answer(), "deleteDraft", method="DELETE")
+        assert foreign.take(removed) is None
+        assert bool(perhaps_of_the_way(removed)) is doubtful
+
+
 def test_words_name_who_answered() -> None:
     cached = answer(None, Age="600", Via="1.1 edge-7", **HIT)
     assert taken(("getDraft", cached)) == [f"{EMPTY} status 200 {OWED} (age, via)"]
