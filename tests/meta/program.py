@@ -29,9 +29,12 @@ Found = TypeVar("Found")
 CHECKOUT = Path(__file__).parents[2]
 FOREIGN_VARIABLES = ("PYTEST_", "REGISTRY_", "SANDBOX_", "COLUMNS")
 """Beginnings of the variables that a run under test does not inherit."""
-#: Lets a run in this process have its sandbox in a thread; and spares each such run five rounds of the garbage
-#: collector, in which pytest looks for errors that nobody was told of.
-IN_PROCESS = {"PYTEST_PLUGINS": "tests.meta.sandbox_in_thread", "PYTEST_ADDOPTS": "-p no:unraisableexception"}
+#: Lets a run in this process have its sandbox in a thread; spares it five rounds of the garbage collector, in which
+#: pytest looks for errors that nobody was told of; and lets its plugins be there already from the run before.
+IN_PROCESS = {
+    "PYTEST_PLUGINS": "tests.meta.sandbox_in_thread",
+    "PYTEST_ADDOPTS": "-p no:unraisableexception -W ignore::pytest.PytestAssertRewriteWarning",
+}
 #: Seconds that a test waits for a process, an answer or a state; only a test that fails waits so long.
 PATIENCE = 300.0
 

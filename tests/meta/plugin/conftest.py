@@ -108,7 +108,9 @@ class Runner:
         return self.end(self.start(*words, reports=reports, program=program), reports)
 
     def __call__(self, *words: str, program: bool = False) -> Ended:
-        """Run to the end in this process, where there are no workers; `program` as for `apart`."""
+        """Run to the end in this process, apart where it has workers; `program` as for `apart`."""
+        if any(word.startswith("-n") for word in words):
+            return self.apart(*words, program=program)
         given = self._words(words, None, program=program)
         return self._command("run", *given) if program else self._here(partial(pytest.main, given))
 

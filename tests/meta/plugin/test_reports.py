@@ -77,8 +77,7 @@ def test_a_run_of_some_cases_runs_just_them_and_enters_no_history(
     run: Any, words: str, cases: int, kept: bool
 ) -> None:
     own = shutil.copy(OWN_CASE, run.scratch / "test_own.py")
-    start = run.apart if "-n" in words else run
-    ended = start("--realm=abs-dev", *words.replace("OWN", str(own)).split(), program=True)
+    ended = run("--realm=abs-dev", *words.replace("OWN", str(own)).split(), program=True)
     assert (ended.code, len(ended.cases())) == (0, cases), ended.output
     assert (ended.reports / "history.jsonl").exists() is kept
 
