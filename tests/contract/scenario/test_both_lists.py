@@ -44,7 +44,7 @@ def of_both(
     return pytest.mark.parametrize(("clause", "known"), params)
 
 
-@smoke("1-drafts", "4-files", requests=2)
+@smoke("1-drafts", requests=2)
 @of_both(
     "top",
     lambda world: all_drafts(world).lister,

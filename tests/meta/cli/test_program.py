@@ -25,7 +25,7 @@ def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("ADDOPTS", "--cov=sdk", "unrecognized arguments: --cov=sdk"),
+        ("ADDOPTS", "--html=sdk", "unrecognized arguments: --html=sdk"),
         ("ADDOPTS", "-k 'abc", "No closing quotation"),
         ("ADDOPTS", "@nowhere", "No such file or directory: 'nowhere'"),
         ("PLUGINS", "nowhere", "No module named 'nowhere'"),
