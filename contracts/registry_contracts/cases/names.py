@@ -7,7 +7,7 @@ from registry_contracts.cases.attachment_ids import Attachment, attach, upload
 from registry_contracts.cases.comparison import shape, status
 from registry_contracts.cases.contact_requests import ContactRequests
 from registry_contracts.cases.contents import Limit
-from registry_contracts.cases.drafts import claim_each_refused
+from registry_contracts.cases.drafts import Elsewhere, claim_each_refused
 from registry_contracts.cases.fault_probe import Probe
 from registry_contracts.cases.generated_cases import Case, for_each_case
 from registry_contracts.cases.hostile_input import Deal
@@ -16,6 +16,7 @@ from registry_contracts.cases.list_pages import Lister, attachments_of, drafts_o
 from registry_contracts.cases.marks import contract, smoke
 from registry_contracts.cases.properties import Properties
 from registry_contracts.cases.requests import OrdinaryRequests, Request
+from registry_contracts.cases.rows import Rows
 from registry_contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, Samples
 from registry_contracts.cases.shared_documents import document_for_uploads, second_document, shared_document
 from registry_contracts.cases.sign_in import Credentials
@@ -38,6 +39,8 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.operations import UID_LONGEST, UID_SHORTEST
 from registry_contracts.interface.profiles import Profile
+from registry_contracts.model import factors
+from registry_contracts.model import rows as table
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import Namespace
 from registry_contracts.settings.target import DOCUMENT_REALMS, RealmSettings

@@ -99,7 +99,8 @@ def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> N
         turn = crc32(case.function.encode()) + list(of_function).index(case.name)
         if case.smoke and not (case.smoke["every_realm"] or case.realm == own[0]):
             case.smoke = None
-        case.in_turn, case.only = case.realm == own[turn % len(own)], len(own) == 1
+        case.only = len(own) == 1
+        case.in_turn = case.realm == own[turn % len(own)] and not (case.only and case.facts.several)
 
 
 def _is_of(case: Case, selection: Selection) -> bool:

@@ -19,6 +19,7 @@ from registry_contracts.cases.hostile_input import Deal
 from registry_contracts.cases.preconditions import rely_on
 from registry_contracts.cases.properties import Properties, example_database
 from registry_contracts.cases.requests import OTHERS, OrdinaryRequests
+from registry_contracts.cases.rows import Rows
 from registry_contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from registry_contracts.cases.sign_in import Credentials
 from registry_contracts.cases.workflow_records import WorkflowRecords
@@ -95,6 +96,15 @@ def contacts(world: World, operation: str, attempt: Attempt) -> ContactRequests:
 def records(world: World, attempt: Attempt) -> WorkflowRecords:
     """Records of the realm that workflow cases need: standing, to be used up, locked."""
     return WorkflowRecords(world, attempt)
+
+
+@pytest.fixture
+def rows(
+    request: pytest.FixtureRequest, worker: Worker, world: World, records: WorkflowRecords, attempt: Attempt
+) -> Rows:
+    """Sends rows of the factor table and claims what is promised of them."""
+    clauses = case_of(request.node).clauses
+    return Rows(world, records, request.getfixturevalue, attempt, worker.catalogue, clauses)
 
 
 @pytest.fixture

@@ -1,0 +1,135 @@
+"""Does something to a draft, or a file, that is near another one by a relation of the table, and looks at the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from registry_contracts.cases import drafts
+from registry_contracts.cases.attachment_ids import Attachment, attached, lists, upload
+from registry_contracts.cases.drafts import Elsewhere
+from registry_contracts.cases.identifiers import other_case
+from registry_contracts.cases.list_pages import attachments_of
+from registry_contracts.cases.world import Draft, World
+from registry_contracts.checks.claims import Claim, Expect
+from registry_contracts.checks.outcomes import require, usable
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.model.factors import FILE_RELATIONS, RELATIONS
+from registry_contracts.model.rows import Touch
+from registry_contracts.session.actor import Actor
+
+_ACCOUNTS: Final = {"author": "author", "caller_other": "other", "caller_nau": "nau"}
+_NAME: Final = "neighbour.txt"
+
+
+def claim_stays(
+    expect: Expect, world: World, touch: Touch, actors: Callable[[str], Actor], elsewhere: Elsewhere
+) -> None:
+    """Claim that a draft stays as it was saved, whatever is done to another one that is near it.
+
+    Whether that is taken is not asked: where it is refused, the draft stays all the same. In a realm that the run
+    leaves out nothing is saved.
+    """
+    caller, owner = actors(_ACCOUNTS[touch.caller]), world.author
+    if touch.relation == "of_other_account":
+        owner = actors("other" if caller.role != "other" else "author")
+    kept = world.shared(f"draft with neighbours, of {owner.role}", lambda: world.kept_draft(by=owner))
+    done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
+    if not _as_saved(read, kept):  # another case may be why
+        kept = world.draft(by=owner)
+        drafts.need_as_saved(owner, kept)
+        done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
+    where = f"{touch.deed} by {caller.role}, {RELATIONS[touch.relation]}".rstrip(", ")
+    expected = f"the draft {kept.uid} as it was saved, after {where}"
+    claim, answer = expect(touch.clause, done[-1].operation), usable(read)
+    seen = readers.difference(answer, kept.document) if answer.success else answer.quote()
+    claim.holds(_as_saved(read, kept), kept.exchange, *done, read, expected=expected, seen=seen)
+
+
+def _do(world: World, kept: Draft, touch: Touch, caller: Actor, elsewhere: Elsewhere) -> list[Exchange]:
+    """Do to a draft near the kept one what the row says."""
+    away = touch.relation == "other_realm"
+    realm = {"realm": elsewhere.realm} if away else {}
+    uid, saved = _near(world, kept.uid, touch.relation), elsewhere.in_run or not away
+    done = [
+        world.save(uid, document, by=caller, **realm)
+        for document in (_documents(world, uid, kept, touch) if saved else ())
+    ]
+    if touch.deed == "delete" or not saved:
+        done.append(caller.delete_draft(uid, **realm))
+    for exchange in done:
+        usable(exchange)
+    return done
+
+
+def _as_saved(read: Exchange, kept: Draft) -> bool:
+    answer = usable(read)
+    return answer.success and readers.holds_document(answer, kept.document)
+
+
+def _near(world: World, uid: str, relation: str) -> str:
+    near: dict[str, Callable[[], str]] = {
+        "twin": lambda: other_case(world.fresh, uid),
+        "beginning": lambda: uid[:-3],
+        "going_on": lambda: f"{uid}-b",
+        "other_realm": lambda: uid,
+    }
+    return near.get(relation, world.uid)()
+
+
+def _documents(world: World, uid: str, kept: Draft, touch: Touch) -> Iterator[dict[str, Any]]:
+    """What is saved, and saved again: of the other draft's content where the relation says so."""
+    own = world.samples.draft(uid, middleName="Neighbour")
+    if touch.relation in ("equal_content", "of_other_account"):
+        own |= {name: value for name, value in kept.document.items() if name != "header"}
+    yield own
+    if touch.deed == "save_again":
+        yield own
+
+
+def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation: str) -> None:
+    """Claim that a file stays in the list of its document, with its bytes, when one near it is sent and goes.
+
+    Where drafts take no attachments it is listed, and no document beside its own is filled.
+    """
+    if world.refusal_of_files() is not None:
+        kept = world.shared_attachment()
+        _claim_listed(
+            claims("attachment-create-listed", "listAttachments"), world, kept, [], "nothing happens"
+        )
+        return
+    kept = world.shared("file with neighbours", lambda: _kept_file(world))
+    uid = other_case(world.fresh, kept.uid) if relation == "on_twin" else world.uid()
+    world.draft(uid)
+    name = {"same_content": "another.txt", "name_goes_on": f"{_NAME}.bak"}.get(relation, _NAME)
+    content = kept.content if relation in ("same_content", "same_file") else f"another of {uid}\n".encode()
+    done = [upload(world.author, uid, name, content)]
+    usable(done[0])
+    where = FILE_RELATIONS[relation]
+    _claim_listed(claims("attachment-create-listed", "listAttachments"), world, kept, done, where)
+    done.append(world.author.delete_draft(uid))
+    _claim_listed(claims("attachment-create-listed", "listAttachments"), world, kept, done, where)
+    if kept.id is not None:
+        read = world.author.get_attachment(kept.path)
+        same, expected = usable(read).content == kept.content, f"the bytes that were sent, where {where}"
+        claims("attachment-download-same", "getAttachment").holds(same, *done, read, expected=expected)
+
+
+def _kept_file(world: World) -> Attachment:
+    kept = attached(world.author, world.kept_draft().uid, _NAME, b"kept beside others\n")
+    _need_listed(world, kept)
+    return kept
+
+
+def _need_listed(world: World, file: Attachment) -> None:
+    def listed() -> bool:
+        return any(lists(each, file) for each in attachments_of(world.author, file.uid).walk())
+
+    require(world.eventually(listed), "listAttachments", "does not list an attachment that was created")
+
+
+def _claim_listed(claim: Claim, world: World, kept: Attachment, done: list[Exchange], where: str) -> None:
+    page = attachments_of(world.author, kept.uid).page()
+    there = any(lists(each, kept) for each in page.records or ())
+    claim.holds(there, *done, page.exchange, expected=f"{kept.filename} in the list, where {where}")

@@ -1,0 +1,402 @@
+"""Sends the rows of the factor table, judges them by the reference model, and finds what a contradiction comes from.
+
+A row that contradicts is sent again with its values set back to plain, one by one; what is left is the cause. A row
+whose plain request does not hold either is blocked by the finding of that one.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from registry_contracts.cases import requests, sign_in
+from registry_contracts.cases.drafts import never_used
+from registry_contracts.cases.identifiers import other_case, percent_encoding
+from registry_contracts.cases.list_pages import attachments_of
+from registry_contracts.cases.requests import ELSEWHERE, Request
+from registry_contracts.cases.sample_records import WRONG_KIND, spoilt
+from registry_contracts.cases.shared_documents import ABSENT, attachment_elsewhere, shared_document
+from registry_contracts.cases.submissions import LONGEST_BATCH, LONGEST_INFO, UNKNOWN_SCHEMA
+from registry_contracts.cases.workflow_records import WorkflowRecords
+from registry_contracts.cases.world import Draft, World
+from registry_contracts.checks import errors_array, workflow
+from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Result, Untested, usable
+from registry_contracts.checks.workflow import ended_in
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.catalogue import Catalogue
+from registry_contracts.interface.description import load_description
+from registry_contracts.model import factors
+from registry_contracts.model.reference import Asked, Kind, Promise, Reference
+from registry_contracts.model.rows import Row, leaves_something
+from registry_contracts.session.actor import Actor
+
+_ROLES: Final = {"caller_other": "other", "caller_nau": "nau", "caller_restricted": "restricted"}
+_CREDENTIALS: Final = ("anonymous", "token_invented", "token_half")
+_TOKENS: Final = {"token_invented": "invented", "token_half": "half"}
+_QUESTIONS: Final[Mapping[str, dict[str, str]]] = {
+    "list_all": {},
+    "list_my": {"collection": "my"},
+    "list_mydrafts": {"collection": "mydrafts"},
+    "list_top": {"$top": "1"},
+    "list_page": {"$top": "1", "$skip": "1"},
+}
+#: Where something is absent, but for one that is near: what never was is the plain way to be absent.
+_NEVER: Final = "never_saved"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A row that was sent: the exchange, what is promised of it, and the uid that it names."""
+
+    exchange: Exchange
+    promise: Promise
+    uid: str
+    before: tuple[Exchange, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A request of a row in the making; `realm` is asked where that is not the case's own."""
+
+    request: Request
+    uid: str = ""
+    realm: str = ""
+    before: tuple[Exchange, ...] = ()
+    parts: dict[str, Any] = field(default_factory=dict)
+
+
+class Rows:
+    """The rows of one realm.
+
+    Args:
+        actors: Gives the actor of a role; raises Untested where the settings have no such account.
+        clauses: Those that the case declares.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        records: WorkflowRecords,
+        actors: Callable[[str], Actor],
+        attempt: Attempt,
+        catalogue: Catalogue,
+        clauses: tuple[str, ...],
+    ) -> None:
+        self._world = world
+        self._records = records
+        self._actors = actors
+        self._attempt = attempt
+        self._catalogue = catalogue
+        self._clauses = clauses
+        self._model = Reference(world.fresh.owns)
+
+    # -- judging
+
+    def claim(self, row: Row) -> None:
+        """Send a row, and claim what is promised of it.
+
+        Raises:
+            Contradiction: it does not hold, with the smallest combination of values that shows it.
+            Blocked: the plain request does not hold either.
+            Untested: nothing is promised of it on this service.
+        """
+        tried = self._try(row)
+        if not tried.evidence:
+            self._attempt.held.update(tried.held)
+            return
+        smallest = self._smallest(row, tried)
+        if row.reason == "locked" and not smallest.beside:
+            return  # the lock ended: when locks do is not shown
+        evidence = replace(tried.evidence[0], check="")
+        expected = f"{evidence.expected}, where {smallest.words}"
+        evidence = replace(evidence, expected=expected)
+        self._attempt.note(evidence)
+        if factors.is_must(evidence.clause):
+            raise Contradiction(evidence)
+
+    def _try(self, row: Row) -> Attempt:
+        """Send a row and judge it, apart from the case's own attempt."""
+        tried = Attempt(self._attempt.number)
+        expect = Expect(tried, self._catalogue, {*self._clauses, row.clause})
+        sent = self._send(row)
+        if sent.promise.kind is not Kind.REFUSED:
+            raise Untested(f"nothing is promised of {row}: {sent.promise.because}")
+        try:
+            self._claim_refused(expect, row, sent)
+            self._claim_nothing_came(expect, row, sent)
+        except Contradiction:
+            pass
+        return tried
+
+    def _contradicts(self, row: Row, evidence: Result) -> bool:
+        try:
+            return any(each.key == evidence.key for each in self._try(row).evidence)
+        except (Blocked, Untested):
+            return False
+
+    def _smallest(self, row: Row, tried: Attempt) -> Row:
+        """The row without the values that do not matter to a contradiction."""
+        evidence, smallest = tried.evidence[0], row
+        for name in row.beside:
+            if self._contradicts(smallest.without(name), evidence):
+                smallest = smallest.without(name)
+        if row.beside and not smallest.beside and row.reason != "locked":
+            raise Blocked(row.operation, f"not {evidence.expected}, where {smallest.words}", evidence.clause)
+        found = row.operation == "draftExists" and row.reason not in (_NEVER, *_CREDENTIALS)
+        if found and self._try(replace(smallest, reason=_NEVER)).evidence:
+            raise Blocked(row.operation, "finds what was never saved", "draft-exists-absent")
+        return smallest
+
+    def _claim_refused(self, expect: Expect, row: Row, sent: Sent) -> None:
+        claim, exchange = expect(row.clause, row.operation), sent.exchange
+        content = sent.promise.content
+        if row.operation == "getDraft" and content is not None:
+            given = readers.holds_document(usable(exchange), content)
+            claim.holds(not given, *sent.before, exchange, expected="nothing of the draft")
+        elif row.operation == "getDraftInfo" and row.reason == "only_elsewhere":
+            given = usable(exchange).success and readers.names(exchange.answer.json, sent.uid)
+            if given:  # how it is told that there is none is not shown
+                nothing = self._world.author.get_draft_info(never_used(), realm=ELSEWHERE[self._world.realm])
+                given = not usable(nothing).success
+            claim.holds(not given, *sent.before, exchange, expected="no info of the draft")
+        elif (
+            self._catalogue.clause(row.clause).message
+            and sent.promise.exact
+            and not self._lacks_rights(row, exchange)
+        ):
+            claim.has_message(exchange, self._world.realm)
+        else:
+            claim.turned_down(exchange)
+        if row.reason in factors.TOLD_FIRST:
+            at_fault = [path for _, path in errors_array.elements(exchange.answer)]
+            members = self._world.samples.document(sent.uid).keys() - {"header"}
+            named = [
+                path for path in at_fault if any(errors_array.names_field(path, each) for each in members)
+            ]
+            claim.holds(not named, exchange, expected="refused before the document is looked at")
+
+    def _lacks_rights(self, row: Row, exchange: Exchange) -> bool:
+        """Whether the caller was told to lack the right, which the document does not rule out."""
+        return bool(row.rights) and ended_in(exchange, workflow.Row(row.rights))
+
+    def _claim_nothing_came(self, expect: Expect, row: Row, sent: Sent) -> None:
+        """Claim that nothing came of what was refused, where something would."""
+        if not leaves_something(row):
+            return
+        author, uid, claim = self._world.author, sent.uid, expect(row.clause, row.operation)
+        if row.operation == "createAttachment":
+            page = attachments_of(author, uid).page()
+            name = str(sent.exchange.notes["filename"])
+            listed = any(readers.names(each, name) for each in page.records or ())
+            claim.holds(not listed, sent.exchange, page.exchange, expected="no such attachment")
+            return
+        look = author.draft_exists(uid)
+        there, due = usable(look).success, row.operation == "deleteDraft"
+        if there != due:
+            self._world.once("draft-exists holds", self._tells_drafts)
+        expected = "the draft stays" if due else f"no draft under {uid}"
+        claim.holds(there == due, sent.exchange, look, expected=expected)
+
+    def _tells_drafts(self) -> bool:
+        """See that the exists check tells drafts that are there from those that are not."""
+        author = self._world.author
+        there, not_there = (
+            author.draft_exists(self._world.shared_draft().uid),
+            author.draft_exists(never_used()),
+        )
+        if usable(there).success and not usable(not_there).success:
+            return True
+        raise Blocked("draftExists", "does not tell drafts that are there from those that are not")
+
+    # -- sending
+
+    def _send(self, row: Row) -> Sent:
+        family = load_description().operations[row.operation].family
+        prepare = {
+            "workflow": self._submission,
+            "draft": self._draft_request,
+            "attachment": self._file_request,
+            "contact": self._contact_request,
+        }
+        made = prepare[family](row)
+        actor, headers, parts = self._caller(row)
+        if (given := self._realm_of(row, made.realm)) is not None:
+            parts |= given
+        query = dict(made.request.query) | dict(parts.pop("query", {}))
+        if row.of("", "charset"):
+            headers["Content-Type"] = "application/json; charset=utf-8"
+        if "uid_encoded" in row.names:
+            parts["address"] = percent_encoding(made.uid)
+        body = made.request.body
+        body = _written(row, body) if isinstance(body, dict) else body
+        request = replace(made.request, query=query, headers=headers, body=body)
+        asked = Asked(
+            row.operation,
+            made.realm or self._world.realm,
+            made.uid,
+            actor.role,
+            reasons=() if row.reason in factors.ABSENT_STATES else (row.clause,),
+            may=not row.alone,
+        )
+        promise = self._model.promised(asked)
+        exchange = request.send(actor, **parts)
+        exchange.notes |= {"filename": request.path.get("filename", "")}
+        self._model.apply(exchange)
+        return Sent(exchange, promise, made.uid, made.before)
+
+    def _caller(self, row: Row) -> tuple[Actor, dict[str, str | None], dict[str, Any]]:
+        caller = row.of("author", *_ROLES, *_CREDENTIALS)
+        if caller in _TOKENS:
+            value = sign_in.never_issued(self._world)[_TOKENS[caller]]
+            return self._actors("anonymous"), {"Authorization": value}, {}
+        role = {"author": "author", "anonymous": "anonymous", **_ROLES}[caller]
+        return (self._world.author if role == "author" else self._actors(role)), {}, {}
+
+    def _realm_of(self, row: Row, elsewhere: str) -> dict[str, Any] | None:
+        """The parts of a request that give its realm; None for the actor's own in the header."""
+        realm, unknown = elsewhere or self._world.realm, requests.UNKNOWN_REALM
+        ways: dict[str, dict[str, Any]] = {
+            "realm_in_query": {"realm": None, "query": {"Realm": realm}},
+            "realm_twice": {"realm": realm, "query": {"Realm": realm}},
+            "realm_missing": {"realm": None},
+            "realm_unknown": {"realm": unknown},
+            "realm_unknown_in_query": {"realm": None, "query": {"Realm": unknown}},
+        }
+        way = row.of("header", *ways)
+        if way == "realm_in_query" and not self._world.in_query():
+            raise Blocked(row.operation, "does not read the realm from the query", "realm-query")
+        return ways.get(way, {"realm": elsewhere} if elsewhere else None)
+
+    def _uid(self, row: Row) -> str:
+        """A fresh identifier of the form of a row."""
+        fresh = self._world.fresh
+        forms: dict[str, Callable[[], str]] = {
+            "ordinary": fresh.uid,
+            "uid_of_11": lambda: fresh.uid(11),
+            "uid_of_128": lambda: fresh.uid(128),
+            "uid_of_digits": lambda: f"-_{fresh.without_prefix(string.digits, 30)}_-",
+            "uid_encoded": fresh.uid,
+        }
+        return forms[row.of(*forms)]()
+
+    def _submission(self, row: Row) -> _Prepared:
+        world, samples = self._world, self._world.samples
+        state = row.of("plain", *factors.TOLD_FIRST)
+        if state == "locked":
+            uid = self._records.locked()
+        elif state == "in_use" or (row.operation == factors.UPDATE and state == "plain"):
+            uid = self._records.standing()
+        else:
+            uid = self._uid(row)
+        batch = {"batch": 24, "batch_longest": LONGEST_BATCH, "batch_too_long": LONGEST_BATCH + 1}
+        length = batch.get(row.of("", *batch))
+        members = {"batchId": world.fresh.uid(length)} if length else {}
+        if "info_too_long" in row.names:
+            members["additionalInfo"] = "t" * (LONGEST_INFO + 1)
+        body = samples.submission(uid, **members)
+        if "faulty" in row.names or state != "plain":
+            body["document"] = spoilt(body["document"])
+        if "no_document" in row.names:
+            del body["document"]
+        path = {"schema": UNKNOWN_SCHEMA if "schema_unknown" in row.names else samples.workflow_schema}
+        if row.operation != factors.CREATE:
+            path["identifier"] = uid
+        return _Prepared(Request(row.operation, path, body=body), uid)
+
+    def _shared(self, row: Row, *, deleted: bool = False) -> Draft:
+        """A draft under an identifier of the form of a row, which rows share; or one that was deleted."""
+        form = row.of("ordinary", *(each.name for each in factors.IDENTIFIER.values[1:-1]))
+        word = f"{'deleted' if deleted else 'kept'} {form}"
+
+        def make() -> tuple[Draft, list[Exchange]]:
+            uid = self._uid(row)
+            self._world.keep(uid)
+            draft = self._world.draft(uid, plain=form == "ordinary")
+            gone = [self._world.author.delete_draft(uid)] if deleted else []
+            if deleted and not usable(gone[0]).success:
+                raise Blocked("deleteDraft", f"answered {gone[0].answer.quote()}", "draft-delete-removes")
+            return draft, [draft.exchange, *gone]
+
+        draft, sent = self._world.shared(f"draft of rows, {word}", make)
+        for exchange in sent:
+            self._model.apply(exchange)
+        return draft
+
+    def _draft_request(self, row: Row) -> _Prepared:
+        if row.operation == "listDrafts":
+            return _Prepared(Request(row.operation, query=dict(_QUESTIONS[row.of(*_QUESTIONS)])))
+        if row.operation in factors.READS:
+            return self._read(row)
+        before: tuple[Exchange, ...] = ()
+        if row.operation == "deleteDraft" or "saved" in row.names:
+            draft = self._world.draft(self._uid(row))
+            self._model.apply(draft.exchange)
+            uid, before = draft.uid, (draft.exchange,)
+        else:
+            uid = self._uid(row)
+        if row.operation == "deleteDraft":
+            return _Prepared(Request(row.operation, {"uid": uid}), uid, before=before)
+        query = {"schema": self._world.samples.draft_schema}
+        body = self._world.samples.draft(uid)
+        return _Prepared(Request(row.operation, {"uid": uid}, query, body=body), uid, before=before)
+
+    def _read(self, row: Row) -> _Prepared:
+        state, world = row.of("saved", *factors.ABSENT_STATES), self._world
+        if state == _NEVER:
+            uid = self._uid(row)
+            return _Prepared(Request(row.operation, {"uid": uid}), uid)
+        draft = self._shared(row, deleted=state == "deleted")
+        near = {
+            "only_twin": other_case(world.fresh, draft.uid),
+            "only_longer": draft.uid[:-4],
+            "only_shorter": f"{draft.uid}-b",
+        }
+        uid = near.get(state, draft.uid)
+        realm = ELSEWHERE[world.realm] if state == "only_elsewhere" else ""
+        return _Prepared(Request(row.operation, {"uid": uid}), uid, realm, (draft.exchange,))
+
+    def _file_request(self, row: Row) -> _Prepared:
+        world, operation = self._world, row.operation
+        if operation in factors.OF_FILES:
+            if "file_of_another" in row.names:
+                file, other = attachment_elsewhere(world)
+                path = file.path | {"uid": other.uid}
+            else:
+                path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
+            return _Prepared(Request(operation, path), path["uid"])
+        plain = row.of("ordinary", *(each.name for each in factors.IDENTIFIER.values[1:-1])) == "ordinary"
+        own_form = world.refusal_of_files() is None and not plain
+        uid = self._shared(row).uid if own_form else world.shared_attachment().uid
+        path = {"uid": uid}
+        if operation == "persistTemporaryFile":
+            path["tempFileId"] = world.uid()
+        if operation != "createAttachment":
+            return _Prepared(Request(operation, path), uid)
+        names = {"file_without_extension": world.uid(16), "file_in_other_script": f"файл-{world.uid(8)}.txt"}
+        path["filename"] = names.get(row.of("", *names), f"{world.uid(16)}.txt")
+        content = b"" if "file_empty" in row.names else b"a note of nobody\n"
+        return _Prepared(Request(operation, path, body=content), uid)
+
+    def _contact_request(self, row: Row) -> _Prepared:
+        samples = self._world.samples
+        query = {"schema": samples.contact_schema}
+        uid = self._world.contact() if row.operation == "updateContact" else self._world.uid()
+        record = samples.contact(uid)
+        if "no_last_name" in row.names:
+            del record["lastName"]
+        if "emails_no_array" in row.names:
+            record["emails"] = WRONG_KIND
+        path = {"uid": uid} if row.operation == "updateContact" else {}
+        return _Prepared(Request(row.operation, path, query, body=record), uid)
+
+
+def _written(row: Row, record: dict[str, Any]) -> bytes:
+    """A JSON body in the form of a row."""
+    if "reordered" in row.names:
+        record = dict(reversed(record.items()))
+    return json.dumps(record, ensure_ascii=False).encode()

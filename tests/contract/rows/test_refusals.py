@@ -1,0 +1,59 @@
+"""Rows of the factor table that are refused, each for one reason, beside values that do not refuse.
+
+A row's id says what is sent: `updateWorkflowRecord-locked-caller_nau` is an update of a locked record by the account
+with the NAU role.
+"""
+
+from collections.abc import Iterable
+
+import pytest
+
+from registry_contracts.cases import Rows, contract, factors, table
+
+DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
+FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
+
+
+def each(rows: list[table.Row]) -> pytest.MarkDecorator:
+    """A case for each row, of the clause by which it is refused."""
+    left_out = {*table.second_rate(rows)}
+
+    def marked(row: table.Row) -> pytest.MarkDecorator:
+        return contract(row.clause, several=row in left_out)
+
+    params = [pytest.param(row, id=str(row), marks=marked(row)) for row in rows]
+    return pytest.mark.parametrize("row", params)
+
+
+def of(operations: Iterable[str]) -> list[table.Row]:
+    """The rows of some operations."""
+    own = [row for operation in operations for row in table.one_reason(operation)]
+    return [*own, *(row for row in table.pure_refusals() if row.operation in operations)]
+
+
+@each(of(factors.WORKFLOW))
+@contract(operations=factors.WORKFLOW, requests=1.1, turns=True)
+def test_a_submission_is_refused(rows: Rows, row: table.Row) -> None:
+    """For its one reason, whatever else of it is as it may be; with the message where nothing else can be told."""
+    rows.claim(row)
+
+
+@each(of(DRAFTS))
+@contract(operations=DRAFTS, requests=1.5, turns=True)
+def test_a_request_on_drafts_is_refused(rows: Rows, row: table.Row) -> None:
+    """Without a valid token, and where there is no draft; nothing comes of it, and nothing is given."""
+    rows.claim(row)
+
+
+@each(of(FILES))
+@contract(operations=FILES, requests=1.4, turns=True)
+def test_a_request_on_attachments_is_refused(rows: Rows, row: table.Row) -> None:
+    """Without a valid token where one is asked for, and where the document has no such file; nothing comes of it."""
+    rows.claim(row)
+
+
+@each(of(factors.CONTACTS))
+@contract(operations=factors.CONTACTS, requests=1.1, turns=True)
+def test_a_contact_is_refused(rows: Rows, row: table.Row) -> None:
+    """Without a valid token, and for its content."""
+    rows.claim(row)
