@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -185,10 +185,7 @@ class _Prover:
         if self._proof.complete:
             results += self._of_functions(results)
         results += self._run(list(self._confirming(results)))
-        passed: dict[_Place, set[str]] = {}
-        for result in results:
-            if result.trial.name == FAITHFUL and result.trial.kind is Kind.SERVICE:
-                passed.setdefault(_place(result), set()).update(result.passed)
+        passed = _passed(results)
         for result in results:
             if result.trial.kind is Kind.FAULT and result.found_by:
                 result.confirmed = not passed.get(_place(result), set()).isdisjoint(result.found_by)
@@ -208,13 +205,21 @@ class _Prover:
         return (result for result in ended if result.found)
 
     def _confirming(self, results: Sequence[Result]) -> Iterator[Trial]:
-        """The faithful service in each profile and realm, with each seed, in which a fault was found."""
+        """The faithful service where a fault was found, if it has not passed the same cases there yet.
+
+        Cases of one clause may be more than a whole run has of it, so the faithful service is asked by the same ones.
+        """
+        passed = _passed(results)
         wanted: dict[_Place, set[str]] = {}
         for result in results:
-            if result.trial.kind is Kind.FAULT and result.found_by:
-                wanted.setdefault(_place(result), set()).update(map(function_of, result.found_by))
-        whole = {_place(r) for r in results if r.trial.name == FAITHFUL and r.trial.kind is Kind.SERVICE}
-        for profile, seed, realm in sorted(wanted.keys() - whole):
+            place = _place(result)
+            if result.trial.kind is not Kind.FAULT or not result.found_by:
+                continue
+            if result.trial.narrow and passed.get(place, set()).isdisjoint(result.found_by):
+                yield replace(result.trial, kind=Kind.SERVICE, name=FAITHFUL)
+            elif place not in passed:
+                wanted.setdefault(place, set()).update(map(function_of, result.found_by))
+        for profile, seed, realm in sorted(wanted):
             yield faithful_trial(realm, profile, seed, sorted(wanted[profile, seed, realm]))
 
     def _run(
@@ -287,6 +292,15 @@ class _Prover:
 
 #: Profile, seed and realm of a run.
 _Place = tuple[str, int, str]
+
+
+def _passed(results: Iterable[Result]) -> dict[_Place, set[str]]:
+    """The cases that the faithful service passed, by their place."""
+    passed: dict[_Place, set[str]] = {}
+    for result in results:
+        if result.trial.name == FAITHFUL and result.trial.kind is Kind.SERVICE:
+            passed.setdefault(_place(result), set()).update(result.passed)
+    return passed
 
 
 def _place(result: Result) -> _Place:

@@ -348,7 +348,7 @@ def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> No
                 result.found_by, result.realm = tuple(seen["cases"]), seen["realm"]
     result.reasons = tuple(_reasons(trial, verdict))
     # A run of a few cases shows no more than they need.
-    if trial.kind is Kind.SERVICE and counts and not trial.only:
+    if trial.kind is Kind.SERVICE and counts and not (trial.only or trial.narrow):
         passes = false_passes(verdict, counts)
         result.false_passes = tuple(f"{clause}: {why}" for clause, why in passes.items())
         result.unlisted = _unlisted(trial, verdict, counts["drafts"])
