@@ -206,5 +206,5 @@ def test_a_gate_on_a_machine_that_is_set_up_for_other_things(does: Does, tmp_pat
     uses(tmp_path, ["getDraft"])
     (tmp_path / "reports" / "latest").mkdir(parents=True)
     gate = f"{GATE} --realm abs-dev"
-    does(gate, 4, "", PYTEST_ADDOPTS="--cov=sdk")
+    does(gate, 4, "", PYTEST_ADDOPTS="--html=sdk")
     does(f"{gate} --workers 2", 0, "gate: pass", HOME="/dev/null/none", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
