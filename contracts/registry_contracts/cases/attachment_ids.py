@@ -153,9 +153,13 @@ def ids_in(record: Any, size: int) -> list[int]:
 
 
 def names_file(record: Record, filename: str) -> bool:
-    """Whether a record of a list names a file: as it is, or in an address."""
+    """Whether a record of a list names a file: as it is, or in an address, there up to where the name ends.
+
+    A preview's name may go on behind that of its file.
+    """
     texts = [value for value in readers.values(record) if isinstance(value, str)]
-    return any(text == filename or f"/{filename}" in unquote(text) for text in texts)
+    in_address = re.compile(rf"/{re.escape(filename)}(?![^/?#])")
+    return any(text == filename or in_address.search(unquote(text)) for text in texts)
 
 
 def lists(record: Record, attachment: Attachment) -> bool:
