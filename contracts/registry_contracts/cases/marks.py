@@ -25,9 +25,6 @@ class Facts:
         dealt: About how many it deals out among the realms of the run besides.
         nightly: About how many it sends in each realm from the profile `nightly` on, where these are others.
         faults: The case also covers every clause that speaks about generated faults of its operation.
-        unrest: In the realm whose turn it is, each request of the author's on drafts and files comes behind a refused
-            one of another account, and a submission names the realm in its query and is one of a batch; in a run of
-            one realm that is a second try, for a case that creates no records.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
         turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
         several: A case with `turns` that a gate of one realm leaves out.
@@ -49,7 +46,6 @@ class Facts:
     last: bool = False
     turns: bool = False
     several: bool = False
-    unrest: bool = False
     records: int = 0
     files: int = 0
     needs: Iterable[str] | None = None
@@ -57,18 +53,7 @@ class Facts:
 
     def __or__(self, other: Facts) -> Facts:
         """The facts of two marks of a case: of figures and switches the largest, of profiles the first."""
-        figures = (
-            "requests",
-            "dealt",
-            "nightly",
-            "faults",
-            "last",
-            "turns",
-            "several",
-            "unrest",
-            "records",
-            "files",
-        )
+        figures = ("requests", "dealt", "nightly", "faults", "last", "turns", "several", "records", "files")
         return Facts(
             tuple(dict.fromkeys([*self.clauses, *other.clauses])),
             (*self.operations, *other.operations),

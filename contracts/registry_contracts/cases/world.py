@@ -110,21 +110,17 @@ class World:
         author: Arranges what no other actor is named for (`by`).
         anew: Share no draft and no attachment with other cases, since a replay is made on fresh data: how often
             something was asked for before may be what made the difference. What stays for good is shared all the same.
-        unrest: Submissions name the realm in the query and are of a batch, where a case says nothing of its query.
 
     Raises (all methods):
         Blocked: an operation that the arrangement needs did not do its part.
     """
 
-    def __init__(
-        self, session: Session, author: Actor, samples: Samples, *, anew: bool = False, unrest: bool = False
-    ) -> None:
+    def __init__(self, session: Session, author: Actor, samples: Samples, *, anew: bool = False) -> None:
         self.author = author
         self.samples = samples
         self.realm = author.realm
         self._session = session
         self._own: dict[str, Any] | None = {} if anew else None
-        self._unrest = unrest
 
     @property
     def fresh(self) -> Namespace:
@@ -199,10 +195,6 @@ class World:
             path["identifier"] = identifier
         if json is DEFAULT:
             json = self.samples.submission(identifier, **members)
-        if self._unrest and isinstance(json, dict) and "query" not in parts:
-            json = {"batchId": self.uid()} | json
-            if "realm" not in parts and "Realm" not in parts.get("headers", ()):
-                parts |= self.in_query()
         return (by or self.author).send(operation, path=path, json=json, **parts)
 
     def in_query(self) -> Mapping[str, Any]:

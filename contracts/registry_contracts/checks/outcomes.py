@@ -214,7 +214,6 @@ class Attempt:
         number: 1 for the first, higher for confirmations.
         replay: An attempt before contradicted something, which is looked for again on fresh data.
         advisory: Nothing that it may find, or looks for again, is about a must.
-        unrest: Requests come behind refused ones of another account, and submissions in the less usual way.
         held, contradicted: Assertions by (clause, operation).
         evidence: Contradictions of must and should clauses, in the order seen.
         confirmed: Keys of evidence that the case itself has looked for again (`look_again`), with their rates.
@@ -234,7 +233,6 @@ class Attempt:
     replay: bool = False
     advisory: bool = False
     obstacle: Exception | None = None
-    unrest: bool = False
     before_again: Callable[[Collection[tuple[str, str]]], None] = lambda _: None
 
     def note(self, evidence: Result) -> None:

@@ -81,7 +81,7 @@ def world(
     request: pytest.FixtureRequest, worker: Worker, author: Actor, samples: Samples, attempt: Attempt
 ) -> World:
     """The author, records to send, fresh identifiers, and what can be arranged; what the case relies on holds there."""
-    world = World(worker, author, samples, anew=attempt.replay, unrest=attempt.unrest)
+    world = World(worker, author, samples, anew=attempt.replay)
     rely_on(world, case_of(request.node).facts.relies_on)
     return world
 

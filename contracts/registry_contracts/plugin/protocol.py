@@ -132,22 +132,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
 
 
 def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[Try]:
-    """Run a case until it is judged, or its attempts are used up; all of them, in order.
-
-    In the realm whose turn it is others disturb it; where there is no other realm it is tried in peace, and then so.
-    What it creates for good it creates once.
-    """
-    case = case_of(item)
-    disturbed = case.facts.unrest and case.in_turn and worker.selection.profile is not Profile.SMOKE
-    tries = _attempts(item, nextitem, worker, unrest=disturbed and not case.only)
-    passed = all(tried.ending.verdict is Verdict.PASS and not tried.attempt.keys for tried in tries)
-    if disturbed and case.only and passed and not case.facts.records:
-        again = _attempts(item, nextitem, worker, unrest=True)
-        return again if again[0].attempt.keys else [*tries, *again]
-    return tries
-
-
-def _attempts(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, *, unrest: bool) -> list[Try]:
+    """Run a case until it is judged, or its attempts are used up; all of them, in order."""
     tries, case = list[Try](), case_of(item)
     while True:
         clear = [tried.attempt for tried in tries if not tried.spoilt]
@@ -166,7 +151,6 @@ def _attempts(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, *
             len(tries) + 1,
             replay=bool(contradicted),
             advisory=not must and not planned,
-            unrest=unrest,
             before_again=partial(worker.wait_for_deployment, case),
         )
         tries.append(_run_attempt(item, nextitem, worker, attempt))

@@ -38,7 +38,7 @@ from registry_contracts.session.draft_cleanup import (
 from registry_contracts.session.layers import Request
 from registry_contracts.session.ledger import Entry, read_entries, residue
 from registry_contracts.session.session import Session, SessionGroup, namespace_of
-from registry_contracts.settings.target import AUTHOR, Target
+from registry_contracts.settings.target import Target
 
 #: Why a run stops before its end: a case cannot be judged any more, a person said so, a worker cannot go on.
 BREAKER: Final = "breaker"
@@ -53,8 +53,6 @@ _POLL_SECONDS: Final = 0.2
 _LASTING: Final = "a contradiction lasted"
 #: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
 MAIN: Final = "main"
-#: Who goes first where a case is tried in unrest.
-_OTHER: Final = "other"
 
 
 class Worker(Session):
@@ -138,7 +136,6 @@ class Worker(Session):
 
     def actor(self, role: str, realm: str, case: str, attempt: Attempt) -> Actor:
         """An actor of this role in this realm, for one attempt at a case."""
-        another = _OTHER if _OTHER in self.target.accounts else AUTHOR
         return Actor(
             self,
             role,
@@ -148,7 +145,6 @@ class Worker(Session):
             advisory=attempt.advisory,
             exchanges=attempt.exchanges,
             judge=self.rights.judge,
-            before=another if attempt.unrest and role == AUTHOR else "",
         )
 
     def wait_for_deployment(self, case: Case, contradicted: Iterable[tuple[str, str]]) -> None:

@@ -7,10 +7,9 @@ can make exactly one thing wrong.
 from __future__ import annotations
 
 import json as jsonlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -18,7 +17,7 @@ from msgspec import UNSET, UnsetType
 
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.operations import UID_SHORTEST
-from registry_contracts.session.authentication import SIGN_IN, NoTokenError
+from registry_contracts.session.authentication import SIGN_IN
 from registry_contracts.session.layers import Request, encoded, listed_headers
 from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import SharedState
@@ -30,11 +29,6 @@ _NAMES: Final = ("uid", "identifier")
 TOO_SHORT: Final = UID_SHORTEST - 1
 #: A realm that does not exist, in any environment.
 _NO_REALM: Final = "rc-no-such-realm"
-#: Families of operations that may be refused to another account just before; what the others accept stays for good.
-_DISTURBED: Final = ("draft", "attachment")
-#: Each time that a case sends so many of an operation the last comes behind two refused ones: a service that goes wrong
-#: every other time would go wrong at the same of the two each time.
-_TWICE_EVERY: Final = 16
 
 
 #: An argument that was not given, where None has a meaning of its own.
@@ -74,7 +68,7 @@ class Actor(OperationCalls):
     """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
 
     `exchanges` gathers those of the case. `judge` is called with each one of the role's own token and realm, and may
-    raise what keeps a case from going on. `before` says which account is refused the same just before; empty for none.
+    raise what keeps a case from going on.
     """
 
     session: Session
@@ -86,10 +80,6 @@ class Actor(OperationCalls):
     advisory: bool = False
     exchanges: list[Exchange] | None = None
     judge: Callable[[Exchange], None] | None = None
-    before: str = ""
-
-    def __post_init__(self) -> None:
-        self._sent = Counter[str]()
 
     @property
     def settle_seconds(self) -> float:
@@ -171,31 +161,10 @@ class Actor(OperationCalls):
             advisory=self.advisory,
             gathered=self.exchanges,
         )
-        if own and not request.altered and self.before:
-            self._sent[operation] += 1
-            for _ in range(1 if self._sent[operation] % _TWICE_EVERY else 2):
-                self._refuse_first(request, self.before, path or {}, pairs)
         exchange = self.session.send(request)
         if own and self.judge is not None and not request.altered and not request.once:
             self.judge(exchange)
         return exchange
-
-    def _refuse_first(
-        self, request: Request, role: str, path: Mapping[str, str], query: list[tuple[str, str]]
-    ) -> None:
-        """Let an account be refused the same, for a uid that is too short or else for its realm."""
-        same, short = (
-            self.session.description.operations[str(request.operation)],
-            self.session.namespace.uid(TOO_SHORT),
-        )
-        used_up = same.needs == "temporary-file"
-        if used_up or same.family not in _DISTURBED or not isinstance(request.body, bytes | None):
-            return
-        place = {**path, "uid": short} if "uid" in path else {}
-        url = same.url(self.session.target.base_url, **place) + _query(query)
-        headers = request.headers if place else {**request.headers, "Realm": _NO_REALM}
-        with suppress(NoTokenError):
-            self.session.send(replace(request, url=url, headers=headers, identifiers=(short,), role=role))
 
     def _altered(
         self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced

@@ -19,7 +19,6 @@ from registry_contracts.cases import (
     operations=["getDraft", "saveDraft"],
     requests=28,
     nightly=220,
-    unrest=True,
 )
 def test_any_content_that_was_saved_comes_back(
     world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties

@@ -11,7 +11,6 @@ from registry_contracts.cases import Deal, Expect, Properties, World, contract, 
     requests=6,
     dealt=33,
     nightly=32,
-    unrest=True,
 )
 def test_any_bytes_of_any_kind_come_back(
     world: World, expect: Expect, properties: Properties, deal: Deal

@@ -44,7 +44,7 @@ LOOKS = {
 }
 
 
-@contract(*LOOKS.values(), operations=LOOKS, profile="nightly", requests=TIMES + 1, unrest=True)
+@contract(*LOOKS.values(), operations=LOOKS, profile="nightly", requests=TIMES + 1)
 def test_an_attachment_is_found_every_time(world: World, expect: Expect, operation: str) -> None:
     """A picture that is there is found and previewed however often it is asked for."""
     picture = attach(world.author, world.document(), "red.png", contents.RED)
@@ -81,7 +81,6 @@ def test_what_is_not_there_is_answered_every_time(
     profile="nightly",
     requests=132,
     turns=True,
-    unrest=True,
 )
 def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> None:
     """An attachment that was seen in the list of its document is in it however often it is asked for."""
@@ -98,7 +97,6 @@ def test_an_attachment_is_listed_every_time(world: World, expect: Expect) -> Non
     profile="nightly",
     requests=440,
     turns=True,
-    unrest=True,
 )
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
     """Each of many attachments comes back with its bytes, the first each time; pages of two hold each once."""
@@ -118,7 +116,6 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
     profile="nightly",
     requests=2 * TIMES + 4,
     turns=True,
-    unrest=True,
 )
 def test_any_content_is_given_every_time(world: World, another: Actor | None, expect: Expect) -> None:
     """A draft with all values that are lost anywhere is given whole however often its account reads it."""
@@ -132,7 +129,6 @@ def test_any_content_is_given_every_time(world: World, another: Actor | None, ex
     profile="nightly",
     requests=4 * TIMES,
     turns=True,
-    unrest=True,
 )
 def test_every_save_is_given_to_the_next_read(world: World, another: Actor | None, expect: Expect) -> None:
     """Each of many saves of a draft, by either account, is what the next read gives."""
@@ -147,7 +143,6 @@ def test_every_save_is_given_to_the_next_read(world: World, another: Actor | Non
     profile="nightly",
     requests=4 * TIMES + 4,
     turns=True,
-    unrest=True,
 )
 def test_a_document_of_another_schema_is_kept_every_time(
     world: World, another: Actor | None, expect: Expect

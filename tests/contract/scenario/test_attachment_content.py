@@ -36,7 +36,7 @@ def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> No
     attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
 
 
-@contract("attachment-download-same", profile="nightly", requests=5, unrest=True)
+@contract("attachment-download-same", profile="nightly", requests=5)
 def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> None:
     """A file of 5 MiB comes back whole, with all that is lost from the beginning or the end of a file."""
     size = world.author.uploadable(5 * MEBIBYTE + 1) - len(contents.START + contents.END)

@@ -27,7 +27,7 @@ from registry_contracts.cases import (
 
 @smoke(requests=3)
 @contract("attachment-create-accepted", "attachment-create-answer")
-@contract("attachment-success-status", operations=["createAttachment"], requests=1, unrest=True)
+@contract("attachment-success-status", operations=["createAttachment"], requests=1)
 def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer) -> None:
     """A file sent in binary form is accepted as an attachment of a document."""
     name = f"{world.uid()}.txt"
@@ -49,7 +49,6 @@ def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     "attachment-exists-present",
     "attachment-download-same",
     requests=3,
-    unrest=True,
 )
 def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expect) -> None:
     """An attachment that was created is in the list, exists, and gives back its bytes."""
@@ -59,7 +58,7 @@ def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expe
     attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
-@contract("attachment-exists-present", requests=2, unrest=True)
+@contract("attachment-exists-present", requests=2)
 def test_each_of_several_attachments_exists(world: World, expect: Expect) -> None:
     """The exists check succeeds for the first attachment of a document, and for the last."""
     first, *_, last = shared_document(world).attachments
@@ -67,7 +66,7 @@ def test_each_of_several_attachments_exists(world: World, expect: Expect) -> Non
     expect("attachment-exists-present").accepted(world.author.attachment_exists(last.path))
 
 
-@contract("attachment-several", requests=10, dealt=8, unrest=True)
+@contract("attachment-several", requests=10, dealt=8)
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
     """A document takes a second attachment; the first is listed and keeps its bytes, however many follow it."""

@@ -16,7 +16,7 @@ from registry_contracts.cases import (
 )
 
 
-@contract("attachment-thumbnail-image", "attachment-success-status", requests=3, unrest=True)
+@contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
     """The thumbnail of an image is one by its bytes, not only by its label; a text's, where there is one, is not it."""
     document = shared_document(world)
@@ -36,7 +36,7 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
 
 
 @contract("attachment-thumbnail-image", "attachment-exists-present", "attachment-create-listed")
-@contract(requests=11, last=True, turns=True, unrest=True)
+@contract(requests=11, last=True, turns=True)
 def test_a_picture_is_there_and_has_a_thumbnail_to_the_end(world: World, expect: Expect) -> None:
     """A picture is found and previewed, and the first file listed, at the end of a run, however often it was so."""
     first, picture = shared_document(world).attachments[0], shared_document(world).pictures[0]

@@ -23,7 +23,7 @@ from registry_contracts.cases import (
 from registry_contracts.checks.outcomes import Untested
 
 
-@contract("list-answers", "list-success-status", requests=1, unrest=True)
+@contract("list-answers", "list-success-status", requests=1)
 def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> None:
     """Listing drafts without any option succeeds and gives a list."""
     page = lists.claim_answered(expect("list-answers"), world, drafts_of(world.author))
@@ -39,7 +39,7 @@ def test_a_draft_is_listed_to_the_end(world: World, expect: Expect, properties: 
     lists.claim_stays_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid, times)
 
 
-@contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5, unrest=True)
+@contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5)
 def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None:
     """The collection mydrafts holds a draft that the caller has just saved, and still when it was saved again."""
     world.shared_draft()  # an older one, which shows how items name their drafts
@@ -51,7 +51,7 @@ def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None
 
 
 @smoke()
-@contract("list-my-answers", relies_on=["list-answers"], requests=1, unrest=True)
+@contract("list-my-answers", relies_on=["list-answers"], requests=1)
 def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
     """The collection my is an allowed value and gives a list."""
     lists.claim_answered(expect("list-my-answers"), world, drafts_of(world.author, "my"))

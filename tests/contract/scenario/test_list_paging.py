@@ -46,7 +46,7 @@ def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
     lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
 
 
-@contract("list-top-and-skip", relies_on=["list-top", "list-skip"], requests=6, unrest=True)
+@contract("list-top-and-skip", relies_on=["list-top", "list-skip"], requests=6)
 @pytest.mark.parametrize("collection", [None, pytest.param("my", marks=of_collection)], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
     """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
@@ -54,7 +54,7 @@ def test_skip_and_top_give_a_window(collection: str | None, world: World, expect
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
-@contract("list-pages-cover", relies_on=["list-top-and-skip"], requests=9, unrest=True)
+@contract("list-pages-cover", relies_on=["list-top-and-skip"], requests=9)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, expect: Expect) -> None:
     """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
@@ -68,7 +68,7 @@ def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expe
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))
 
 
-@contract("attachment-list-pages-cover", requests=6, unrest=True)
+@contract("attachment-list-pages-cover", requests=6)
 @contract(relies_on=["attachment-list-top", "attachment-list-skip"])
 def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""

@@ -82,7 +82,6 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     "workflow-answer",
     operations=[CREATE_NAMED],
     requests=3,
-    unrest=True,
 )
 def test_a_record_is_created_under_a_free_identifier(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
@@ -114,7 +113,6 @@ def test_a_record_is_created_under_a_free_identifier(
     requests=3,
     last=True,
     records=1,
-    unrest=True,
 )
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
     world: World, records: WorkflowRecords, expect: Expect

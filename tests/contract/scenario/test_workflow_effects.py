@@ -17,7 +17,7 @@ from registry_contracts.cases import (
 DRAFT_REALMS = ["saveDraft"]
 
 
-@contract("workflow-order-validation-before-save", operations=DRAFT_REALMS, requests=2, unrest=True)
+@contract("workflow-order-validation-before-save", operations=DRAFT_REALMS, requests=2)
 def test_a_submission_refused_for_its_content_leaves_no_draft(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
@@ -27,7 +27,7 @@ def test_a_submission_refused_for_its_content_leaves_no_draft(
     drafts.claim_no_draft(clause, world, [refused.notes["identifier"]], refused)
 
 
-@contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED], requests=2, unrest=True)
+@contract("workflow-order-validation-before-initiate", operations=[CREATE_NAMED], requests=2)
 def test_a_submission_refused_for_its_content_starts_no_workflow(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
@@ -39,7 +39,7 @@ def test_a_submission_refused_for_its_content_starts_no_workflow(
     )
 
 
-@contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS, requests=9, unrest=True)
+@contract("workflow-refused-update-keeps-draft", operations=DRAFT_REALMS, requests=9)
 def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
@@ -52,7 +52,7 @@ def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     submissions.claim_same_draft(expect("workflow-refused-update-keeps-draft"), before, refused, after)
 
 
-@contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED], requests=3.5, unrest=True)
+@contract("workflow-rights-refusal-stores-nothing", operations=[CREATE_NAMED], requests=3.5)
 def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
     restricted: Actor, records: WorkflowRecords, world: World, expect: Expect
 ) -> None:

@@ -69,7 +69,6 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
     operations=[CREATE_NAMED],
     requests=3,
     records=1,
-    unrest=True,
 )
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     world: World, records: WorkflowRecords, expect: Expect

@@ -46,7 +46,7 @@ FIRST = {
         for clause in [f"workflow-order-{name}-before-validation"]
     ],
 )
-@contract(operations=[CREATE_NAMED, UPDATE], requests=2.1, unrest=True)
+@contract(operations=[CREATE_NAMED, UPDATE], requests=2.1)
 def test_the_identifier_and_the_lock_count_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, clause: str, first: First
 ) -> None:
@@ -69,7 +69,7 @@ def test_the_realm_counts_before_the_schema(
         expect("workflow-order-realm-before-schema", operation).has_message(sent)
 
 
-@contract("workflow-order-schema-before-document", requests=1, unrest=True)
+@contract("workflow-order-schema-before-document", requests=1)
 def test_the_schema_counts_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:

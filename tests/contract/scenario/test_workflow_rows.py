@@ -155,7 +155,6 @@ def test_an_anonymous_submission_is_told_so(
     operations=requests.family("workflow"),
     requests=1,
     dealt=4,
-    unrest=True,
 )
 def test_a_token_that_was_never_issued_is_no_identity(
     world: World,

@@ -30,9 +30,7 @@ def players(world: World, another: Actor | None, expect: Expect, attempt: Attemp
     return players
 
 
-@contract(
-    *draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2100, turns=True, unrest=True
-)
+@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2100, turns=True)
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
@@ -52,7 +50,7 @@ def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
     draft_lives.claim_info_follows(expect("draft-info-current"), world)
 
 
-@contract("attachment-outlives-save", requests=6, unrest=True)
+@contract("attachment-outlives-save", requests=6)
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
     """An attachment of a draft is there, and listed, after the draft was saved again."""
