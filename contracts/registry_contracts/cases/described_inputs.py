@@ -1,27 +1,23 @@
 """Schemathesis's generators and checks over the description, through its public interface and our session.
 
-It draws inputs that the description allows and inputs that break it, follows the description's links from call to
-call, and compares answers with the description where that is exact. Each of its failures stands for a clause.
+It draws inputs that the description allows and inputs that break it, and compares answers with the description where
+that is exact. Each of its failures stands for a clause.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-import hypothesis
 import schemathesis
-from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from registry_contracts.cases.draft_lives import DraftModel
 from registry_contracts.cases.shared_documents import document_for_uploads
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Expect
-from registry_contracts.checks.outcomes import OBSTACLES, Blocked, Contradiction, taken, usable
+from registry_contracts.checks.outcomes import Blocked, taken, usable
 from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
@@ -52,21 +48,11 @@ _UIDS: Final = ("uid", "identifier")
 _FILLS_DOCUMENTS: Final = ("createAttachment", "persistTemporaryFile")
 ANSWER_CLAUSES: Final = (_LABEL, _SHAPE, "no-server-error")
 INPUT_CLAUSES: Final = (*ANSWER_CLAUSES, "list-top", "draft-values-kept")
-LINK_CLAUSES: Final = (
-    "draft-get-content",
-    "draft-exists-present",
-    "draft-info-present",
-    "draft-save-updates",
-    "draft-save-spares-others",
-    "draft-delete-removes",
-    "draft-delete-content-gone",
-    "draft-delete-spares-others",
-)
 
 
 @lru_cache(maxsize=8)
 def described(realm: str) -> Any:
-    """The description of one realm as Schemathesis reads it; only what it says is generated, links are its own."""
+    """The description of one realm as Schemathesis reads it; only what it says is generated."""
     return _read_by_schemathesis(load_description().for_realm(realm))
 
 
@@ -232,85 +218,3 @@ def failures_of(case: Any, response: Any) -> dict[str, list[str]]:
                 ) from failure
             found.setdefault(FAILURES[kind], []).append(str(failure))
     return found
-
-
-@dataclass
-class LinkedCalls:
-    """Follows the description's links from a saved draft: each call on what the one before was about.
-
-    Attributes:
-        saves: How many saves were sent.
-        latest: The uid of the latest save; calls that follow no link are about it.
-    """
-
-    world: World
-    claim: Expect
-    model: DraftModel = field(default_factory=DraftModel)
-    saves: int = 0
-    latest: str = ""
-    found: Contradiction | None = None
-    obstacle: Exception | None = None
-
-    def follow(self, seed: int, scenarios: int, steps: int) -> None:
-        """Follow links in several scenarios."""
-        machine: Any = type("LinkedCallsOfOneCase", (_machine(self.world.realm),), {"calls": self})
-        settings = hypothesis.settings(
-            max_examples=scenarios,
-            stateful_step_count=steps,
-            phases=[Phase.generate],
-            database=None,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-            print_blob=False,
-        )
-        hypothesis.seed(seed)(machine).run(settings=settings)
-        if self.found is not None:
-            raise self.found
-        if self.obstacle is not None:
-            raise self.obstacle
-
-    def prepare(self, case: Any) -> None:
-        """Make a call write to the run's own drafts only, and save a valid record."""
-        uid, saves = str(case.path_parameters.get("uid", "")), case.operation.method.upper() == "PUT"
-        if not self.world.fresh.owns(uid):
-            uid = self.latest if self.latest and not saves else self.world.uid()
-            case.path_parameters["uid"] = uid
-        if saves:
-            self.latest, self.saves = uid, self.saves + 1
-            case.query = {"schema": self.world.samples.draft_schema}
-            case.body = self.world.samples.short_draft(uid, middleName=f"save {self.saves}")
-
-    def judge(self, exchange: Exchange) -> None:
-        """Claim what is promised of a call, from what was saved and deleted before it."""
-        if self.found is not None or self.obstacle is not None:
-            return  # the sequence goes on, and is judged no further
-        try:
-            self.model.claim(self.claim, exchange)
-        except Contradiction as found:
-            self.found = found
-        except OBSTACLES as obstacle:
-            self.obstacle = obstacle
-
-
-@lru_cache(maxsize=8)
-def _machine(realm: str) -> Any:
-    """The state machine that Schemathesis makes of the description's links, on drafts alone."""
-    drafts = described(realm).include(tag="Drafts")
-
-    class Machine(drafts.as_state_machine()):  # type: ignore[misc]
-        calls: LinkedCalls
-
-        def setup(self) -> None:
-            # A scenario that Hypothesis plays again has to meet the same answers.
-            self.calls.latest = ""
-
-        def before_call(self, case: Any) -> None:
-            self.calls.prepare(case)
-
-        def get_call_kwargs(self, case: Any) -> dict[str, Any]:  # noqa: ARG002 - Schemathesis's signature
-            return {"base_url": _ANYWHERE, "session": ActorClient(self.calls.world.author)}
-
-        def validate_response(self, _response: Any, _case: Any, **parts: Any) -> None:
-            self.calls.judge(parts["session"].exchanges[-1])
-
-    return Machine

@@ -91,27 +91,6 @@ TOUR: Final = calls_of(
     "delete A, read Z, exists A, submit_faulty A, exists A, read A, submit_faulty B, read B, exists B,"
     "delete Z, delete B, exists Z, exists B, read Z, my A, save A, read Z, save A, read A"
 )
-#: What comes once in sixty times, or from the sixtieth time on, is met for certain.
-_TIMES: Final = 61
-
-
-def _again(calls: str, before: str = "") -> Calls:
-    """The same calls so often, behind others."""
-    return calls_of(", ".join([*filter(None, [before]), *[calls] * _TIMES]))
-
-
-#: The same calls of both accounts: on drafts that are there, on such as were deleted, and on one that comes and goes
-#: while others stay.
-OFTEN: Final = (
-    _again("save A, read A, mydrafts A"),
-    _again("read Z, read A, info Z, info A, exists Z, exists A", "save A, save Z"),
-    _again(
-        "read A, read Z, info A, info Z, exists A, exists Z, delete A",
-        "save A, delete A, save Z, delete Z",
-    ),
-    _again("save A, exists A, read B, delete A, exists A, read A, read B, read Z", "save B, save Z"),
-    _again("save Z, exists Z, read Y, delete Z, exists Z, read Z, read Y, read A", "save A, save Y"),
-)
 #: What is drawn from, with `X` for any document; what stands twice is drawn twice as often.
 _BLOCKS: Final = (
     *("save X", "save X", "save X, save X, read X", "save X, read X, read X"),
@@ -450,15 +429,10 @@ def _account(role: str) -> str:
     return f"account {role}"
 
 
-#: A look that went wrong is repeated so often when no sequence brings it back: it may go wrong now and then.
-_INSISTENCE: Final = _TIMES
-
-
 def candidates(calls: Calls) -> Iterator[Calls]:
     """Sequences that likely contradict too, short ones first; all end in the same call.
 
-    They hold the latest of what changed its document, of what changed anything, and of what was looked at in between;
-    before the long ones comes the call itself again and again, as it may go wrong only now and then.
+    They hold the latest of what changed its document, of what changed anything, and of what was looked at in between.
     """
     *before, last = calls
     own = [call for call in before if call[1] == last[1]]
@@ -466,7 +440,7 @@ def candidates(calls: Calls) -> Iterator[Calls]:
     around = [call for call in before if call[0] not in _LOOKS or call[1] == last[1]]
     ends = [tuple(changes[-length:]) for length in (1, 2, 3, 4, 6)]
     ends += [tuple(own[-length:]) for length in (3, 6)] + [tuple(around[-length:]) for length in (4, 8)]
-    ends += [(*changes[-3:], *[last] * _INSISTENCE), tuple(around[-16:]), tuple(own), tuple(before)]
+    ends += [tuple(around[-16:]), tuple(own), tuple(before)]
     yield from ((*end, last) for end in dict.fromkeys(ends) if end)
 
 
@@ -490,20 +464,18 @@ def shortened(calls: Calls, contradicts: Callable[[Calls], bool]) -> Calls:
 
 #: Requests in a gate and in a night at most; and those that a try at a shorter sequence costs, about.
 _IN_A_GATE: Final = 110
-_IN_A_NIGHT: Final = 2050
+_IN_A_NIGHT: Final = 700
 _EACH: Final = 9
 
 
 def claim_promises_hold(players: Players, properties: Properties) -> None:
-    """Run the tour and drawn sequences, and at night such as repeat themselves."""
-    night = properties.share > 1
-    first = (TOUR, *(OFTEN if night else ()))
-    requests = _IN_A_NIGHT // properties.share if night else _IN_A_GATE
+    """Run the tour, and drawn sequences."""
+    requests = _IN_A_NIGHT // properties.share if properties.share > 1 else _IN_A_GATE
 
     def play(calls: Calls) -> None:
         Life(players).play(calls)
 
-    properties.hold(sequences(), play, requests=requests, each=_EACH, first=first, shorten=shortened)
+    properties.hold(sequences(), play, requests=requests, each=_EACH, first=[TOUR], shorten=shortened)
 
 
 def claim_info_follows(claim: Claim, world: World) -> None:

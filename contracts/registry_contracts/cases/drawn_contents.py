@@ -237,32 +237,21 @@ def largest(properties: Properties) -> Content:
     return (LARGEST if properties.share > 1 else EVERYTHING)[-1]
 
 
-def saved_beside_everything(
-    world: World, uid: str, content: Content, by: Actor | None = None
-) -> tuple[Exchange, dict[str, Any]]:
-    """Save a valid document of the workflow's schema beside all that is lost anywhere.
-
-    Args:
-        content: What stands beside it.
-        by: Saves it; by default the author.
-
-    Returns:
-        The save, of the document by itself where the whole is refused; and the document.
-    """
-    document, schema = world.samples.document(uid), world.samples.workflow_schema
-    everything = {name: value for _, members in content.parts for name, value in members}
-    saved = world.save(uid, document | {_EXTRA: everything}, schema=schema, by=by)
-    if not taken(saved):
-        saved = world.save(uid, document, schema=schema, by=by)
-    return saved, document
-
-
 def claim_kept_beside_everything(
     expect: Expect, world: World, content: Content, by: Actor | None = None
 ) -> str:
-    """Claim that a document of the workflow's schema that was taken is there whole; what became of it."""
-    uid, account = world.fresh.uid(), by or world.author
-    saved, document = saved_beside_everything(world, uid, content, account)
+    """Claim that a document of the workflow's schema that was taken is there whole; what became of it.
+
+    Args:
+        content: All that is lost anywhere, beside it; where the whole is refused, the document is saved by itself.
+        by: Saves it; by default the author.
+    """
+    uid, account, schema = world.fresh.uid(), by or world.author, world.samples.workflow_schema
+    document = world.samples.document(uid)
+    everything = {name: value for _, members in content.parts for name, value in members}
+    saved = world.save(uid, document | {_EXTRA: everything}, schema=schema, by=account)
+    if not taken(saved):
+        saved = world.save(uid, document, schema=schema, by=account)
     read = account.get_draft(uid)
     claim_stored(expect("draft-save-creates"), account, uid, saved, read)
     return claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
@@ -288,24 +277,14 @@ class DrawnDrafts:
 
     Args:
         another: Saves each behind the author, too; None for nobody.
-        by: Saves them all, in place of the author.
-        reads: How often each is read.
 
     Attributes:
         taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
     """
 
-    def __init__(
-        self,
-        world: World,
-        expect: Expect,
-        another: Actor | None = None,
-        *,
-        by: Actor | None = None,
-        reads: int = 1,
-    ) -> None:
+    def __init__(self, world: World, expect: Expect, another: Actor | None = None) -> None:
         self._world = world
-        self._by, self._another, self._reads = by or world.author, another, reads
+        self._another = another
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
@@ -313,7 +292,7 @@ class DrawnDrafts:
         """Claim that each content comes back after it was saved, and replaces the one before it."""
         if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
-        accounts = filter(None, (self._by, self._another))
+        accounts = filter(None, (self._world.author, self._another))
         own, *others = [_Succession(self._world.fresh.uid(), account) for account in accounts]
         for content in example:
             for succession in (own, *others):
@@ -323,9 +302,9 @@ class DrawnDrafts:
 
     def _claim_removed(self, uid: str, document: dict[str, Any]) -> None:
         """Claim that a draft, however large, is not given any more after its deletion."""
-        deleted = self._by.delete_draft(uid)
+        deleted = self._world.author.delete_draft(uid)
         done(deleted)
-        read = self._by.get_draft(uid)
+        read = self._world.author.get_draft(uid)
         kept = readers.holds_document(usable(read), document)
         self._claim("draft-delete-content-gone", "getDraft").holds(
             not kept, deleted, read, expected="nothing of the draft", seen="the draft as it was saved"
@@ -351,8 +330,7 @@ class DrawnDrafts:
                 left_out |= {*clauses} if len(clauses) == 1 else set()
                 continue
             self.taken = dict.fromkeys(clauses, True) | self.taken
-            for _ in range(self._reads):
-                self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
+            self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
             succession.taken.append(document)
 
     def _claim_taken_by_update(self, by: Actor, record: Callable[..., dict[str, Any]]) -> None:

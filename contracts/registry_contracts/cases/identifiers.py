@@ -342,9 +342,6 @@ MISSES: Final = (
     NearMiss(_MISREAD, "\\"),
 )
 
-#: One that spoils the same identifier each time.
-ONE_SIGN: Final = NearMiss(_CHARACTER, "$")
-
 #: What is sent where a service that takes it stores it: every sign by itself, beside the others.
 MISSES_OF_SAVES: Final = (
     *MISSES,

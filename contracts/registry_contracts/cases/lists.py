@@ -285,18 +285,10 @@ def pages(known: KnownList, size: int) -> list[Cut]:
     return [(skip, size) for skip in range(0, len(known.own) if alone else HEAD, size)]
 
 
-def claim_pages_cover(claim: Claim, known: KnownList, size: int, again: int = 0) -> None:
-    """Claim that pages of `size` taken one after another neither repeat an item of the list's start nor lose one.
-
-    Args:
-        again: How often they are taken once more where they are seen to come in the order of the list.
-    """
-    cuts = pages(known, size)
-    looks = _looks(known, cuts)
+def claim_pages_cover(claim: Claim, known: KnownList, size: int) -> None:
+    """Claim that pages of `size` taken one after another neither repeat an item of the list's start nor lose one."""
+    looks = _looks(known, pages(known, size))
     whole = looks[-1:]
-    if looks == whole:
-        looks += (_at_rest(known, cuts) for _ in range(again))
-        whole = looks
     for due, parts in looks:
         exchanges = [part.page.exchange for part in parts]
         answered = all(part.page.records is not None for part in parts)

@@ -27,8 +27,6 @@ from registry_contracts.settings.target import ANONYMOUS
 _NAMES: Final = ("uid", "identifier")
 #: Characters of an identifier that the rule refuses.
 TOO_SHORT: Final = UID_SHORTEST - 1
-#: A realm that does not exist, in any environment.
-_NO_REALM: Final = "rc-no-such-realm"
 
 
 #: An argument that was not given, where None has a meaning of its own.

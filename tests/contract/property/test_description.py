@@ -1,4 +1,4 @@
-"""The OpenAPI description drives requests: inputs that it allows, inputs that break it, and calls along its links."""
+"""The OpenAPI description drives requests: inputs that it allows, and inputs that break it."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,6 @@ OPERATIONS = (
 )
 #: Further ones: what they leave goes with its document, or is refused for the body that breaks the description.
 OTHERS = tuple(name for name in load_description().operations if name not in OPERATIONS)
-DRAFTS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft")
 
 
 Judge = Callable[[Case], None]
@@ -46,11 +45,3 @@ def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
 ) -> None:
     """Reads of files, and requests whose effects would stay, are answered as described, too."""
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
-
-
-@contract(*described_inputs.LINK_CLAUSES, operations=DRAFTS, requests=24, nightly=192, turns=True)
-@contract(relies_on=["draft-delete-removes"])
-def test_promises_hold_along_the_links(world: World, expect: Expect, properties: Properties) -> None:
-    """A draft that was saved is there by every operation that the description links, and gone once it was deleted."""
-    calls = described_inputs.LinkedCalls(world, expect)
-    calls.follow(properties.seed, scenarios=4 * properties.share, steps=6)

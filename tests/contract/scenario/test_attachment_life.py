@@ -5,6 +5,7 @@ import itertools
 from registry_contracts.cases import (
     Deal,
     Expect,
+    KnownList,
     Observer,
     World,
     attach,
@@ -14,6 +15,7 @@ from registry_contracts.cases import (
     contents,
     contract,
     done,
+    drawn_contents,
     lists,
     require,
     second_document,
@@ -23,6 +25,9 @@ from registry_contracts.cases import (
     upload,
     usable,
 )
+
+#: More than any usual size of a page, be it a hundred.
+MANY = 122
 
 
 @smoke(requests=3)
@@ -81,6 +86,17 @@ def test_the_first_attachment_stays_while_others_are_added(world: World, expect:
             break
     attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
     attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
+
+
+@contract("attachment-create-accepted", "attachment-several", "attachment-list-pages-cover")
+@contract(profile="nightly", requests=380, turns=True)
+def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
+    """Each of many attachments comes back with its bytes; pages of two hold each once."""
+    uid, files = world.document(), drawn_contents.many_files(world, MANY)
+    first = attach(world.author, uid, *files.popitem())
+    taken = attachments.claim_each_kept(expect, world, first, files)
+    known = KnownList(world, attachments_of(world.author, uid), tuple(taken))
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), known, 2)
 
 
 @contract("attachment-create-listed", operations=["listAttachments"], requests=13, turns=True)

@@ -17,6 +17,8 @@ from registry_contracts.cases.known_lists import kept_drafts
 
 #: Larger than what any page holds by itself.
 AMPLE = 1000
+#: More than any usual size of a page, be it a hundred.
+MANY = 122
 COLLECTIONS = ("my", "mydrafts")
 of_collection = contract(relies_on=("list-collection-with-top", "list-collection-with-skip"))
 
@@ -100,3 +102,11 @@ def test_what_is_no_number_is_refused(option: str, world: World, expect: Expect)
     drafts = drafts_of(world.author, "mydrafts")
     exchanges = [drafts.page(**{option: text}).exchange for text in ("ten", "[]")]
     claim_each_refused(expect("list-number-malformed"), exchanges)
+
+
+@contract("list-pages-cover", profile="nightly", requests=420, turns=True)
+def test_pages_of_many_drafts_hold_each_once(world: World, expect: Expect) -> None:
+    """Pages of twenty, of one and of two, taken one after another hold each of many drafts once."""
+    more = [world.draft().uid for _ in range(MANY)]
+    for number, size in ((MANY // 2, 20), (MANY // 2, 1), (MANY, 2)):
+        lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more[:number], size=size)
