@@ -36,6 +36,7 @@ from registry_contracts.checks.outcomes import OBSTACLES, Blocked, Untested, don
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, in_utf8
 from registry_contracts.exchanges.readers import Ambiguous
+from registry_contracts.session.actor import Actor
 
 #: How a service that refuses an upload before it has read it ends the connection.
 _CUT_SHORT = ("closed", "reset", "broke")
@@ -52,9 +53,9 @@ _NO_NAME = re.compile("[:@]")
 _SHORT_PATIENCE = 2.0
 
 
-def claim_same_bytes(claim: Claim, world: World, attachment: Attachment) -> None:
-    """Claim that downloading an attachment gives the very bytes that were sent."""
-    exchange = world.author.get_attachment(attachment.path)
+def claim_same_bytes(claim: Claim, world: World, attachment: Attachment, by: Actor | None = None) -> None:
+    """Claim that downloading an attachment, by default by the author, gives the very bytes that were sent."""
+    exchange = (by or world.author).get_attachment(attachment.path)
     answer = usable(exchange)
     sent, got = attachment.content, answer.content
     same = answer.success and got == sent
@@ -113,7 +114,13 @@ def _given(world: World, uid: str, name: str, content: bytes, created: Exchange)
 
 
 def claim_listed(
-    claim: Claim, world: World, sought: Attachment | None, again: int = 0, *, uid: str = ""
+    claim: Claim,
+    world: World,
+    sought: Attachment | None,
+    again: int = 0,
+    *,
+    uid: str = "",
+    by: Actor | None = None,
 ) -> None:
     """Claim that a document lists an attachment, if need be a few seconds later, and so often again once it settled.
 
@@ -121,11 +128,12 @@ def claim_listed(
 
     Args:
         sought: None for whatever attachment is listed of the document with this uid.
+        by: Asks for the list; by default the author.
 
     Raises:
         Untested: the list goes on behind the pages that are read.
     """
-    listed = attachments_of(world.author, sought.uid if sought else uid)
+    listed = attachments_of(by or world.author, sought.uid if sought else uid)
     name = sought.filename if sought else "the attachment"
 
     def held(pages: Sequence[Page]) -> bool:

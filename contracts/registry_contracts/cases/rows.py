@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from registry_contracts.cases import requests, sign_in
-from registry_contracts.cases.drafts import never_used
+from registry_contracts.cases.drafts import claim_unchanged, never_used
 from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.requests import ELSEWHERE, Request
@@ -31,11 +31,13 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.catalogue import Catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
+from registry_contracts.model.dictionary import PLACES_BY_LANGUAGE
 from registry_contracts.model.reference import Asked, Kind, Promise, Reference
 from registry_contracts.model.rows import Row, leaves_something
 from registry_contracts.session.actor import Actor
+from registry_contracts.session.namespace import Namespace
 
-_ROLES: Final = {"caller_other": "other", "caller_nau": "nau", "caller_restricted": "restricted"}
+ROLES: Final = {"caller_other": "other", "caller_nau": "nau", "caller_restricted": "restricted"}
 _CREDENTIALS: Final = ("anonymous", "token_invented", "token_half")
 _TOKENS: Final = {"token_invented": "invented", "token_half": "half"}
 _QUESTIONS: Final[Mapping[str, dict[str, str]]] = {
@@ -109,11 +111,11 @@ class Rows:
         if not tried.evidence:
             self._attempt.held.update(tried.held)
             return
-        smallest = self._smallest(row, tried)
-        if row.reason == "locked" and not smallest.beside:
+        least = self._smallest(row, tried)
+        if row.reason == "locked" and not least.beside:
             return  # the lock ended: when locks do is not shown
         evidence = replace(tried.evidence[0], check="")
-        expected = f"{evidence.expected}, where {smallest.words}"
+        expected = f"{evidence.expected}, where {least.words}"
         evidence = replace(evidence, expected=expected)
         self._attempt.note(evidence)
         if factors.is_must(evidence.clause):
@@ -141,16 +143,14 @@ class Rows:
 
     def _smallest(self, row: Row, tried: Attempt) -> Row:
         """The row without the values that do not matter to a contradiction."""
-        evidence, smallest = tried.evidence[0], row
-        for name in row.beside:
-            if self._contradicts(smallest.without(name), evidence):
-                smallest = smallest.without(name)
-        if row.beside and not smallest.beside and row.reason != "locked":
-            raise Blocked(row.operation, f"not {evidence.expected}, where {smallest.words}", evidence.clause)
+        evidence = tried.evidence[0]
+        least = smallest(row, lambda other: self._contradicts(other, evidence))
+        if row.beside and not least.beside and row.reason != "locked":
+            raise Blocked(row.operation, f"not {evidence.expected}, where {least.words}", evidence.clause)
         found = row.operation == "draftExists" and row.reason not in (_NEVER, *_CREDENTIALS)
-        if found and self._try(replace(smallest, reason=_NEVER)).evidence:
+        if found and self._try(replace(least, reason=_NEVER)).evidence:
             raise Blocked(row.operation, "finds what was never saved", "draft-exists-absent")
-        return smallest
+        return least
 
     def _claim_refused(self, expect: Expect, row: Row, sent: Sent) -> None:
         claim, exchange = expect(row.clause, row.operation), sent.exchange
@@ -195,6 +195,10 @@ class Rows:
             listed = any(readers.names(each, name) for each in page.records or ())
             claim.holds(not listed, sent.exchange, page.exchange, expected="no such attachment")
             return
+        if "saved" in row.names and row.operation == "saveDraft":
+            saved = sent.before[0]
+            claim_unchanged(claim, author, Draft(uid, saved.request_body.json, saved), sent.exchange)
+            return
         look = author.draft_exists(uid)
         there, due = usable(look).success, row.operation == "deleteDraft"
         if there != due:
@@ -233,7 +237,7 @@ class Rows:
         if "uid_encoded" in row.names:
             parts["address"] = percent_encoding(made.uid)
         body = made.request.body
-        body = _written(row, body) if isinstance(body, dict) else body
+        body = written(row, body) if isinstance(body, dict) else body
         request = replace(made.request, query=query, headers=headers, body=body)
         asked = Asked(
             row.operation,
@@ -250,11 +254,11 @@ class Rows:
         return Sent(exchange, promise, made.uid, made.before)
 
     def _caller(self, row: Row) -> tuple[Actor, dict[str, str | None], dict[str, Any]]:
-        caller = row.of("author", *_ROLES, *_CREDENTIALS)
+        caller = row.of("author", *ROLES, *_CREDENTIALS)
         if caller in _TOKENS:
             value = sign_in.never_issued(self._world)[_TOKENS[caller]]
             return self._actors("anonymous"), {"Authorization": value}, {}
-        role = {"author": "author", "anonymous": "anonymous", **_ROLES}[caller]
+        role = {"author": "author", "anonymous": "anonymous", **ROLES}[caller]
         return (self._world.author if role == "author" else self._actors(role)), {}, {}
 
     def _realm_of(self, row: Row, elsewhere: str) -> dict[str, Any] | None:
@@ -272,18 +276,6 @@ class Rows:
             raise Blocked(row.operation, "does not read the realm from the query", "realm-query")
         return ways.get(way, {"realm": elsewhere} if elsewhere else None)
 
-    def _uid(self, row: Row) -> str:
-        """A fresh identifier of the form of a row."""
-        fresh = self._world.fresh
-        forms: dict[str, Callable[[], str]] = {
-            "ordinary": fresh.uid,
-            "uid_of_11": lambda: fresh.uid(11),
-            "uid_of_128": lambda: fresh.uid(128),
-            "uid_of_digits": lambda: f"-_{fresh.without_prefix(string.digits, 30)}_-",
-            "uid_encoded": fresh.uid,
-        }
-        return forms[row.of(*forms)]()
-
     def _submission(self, row: Row) -> _Prepared:
         world, samples = self._world, self._world.samples
         state = row.of("plain", *factors.TOLD_FIRST)
@@ -292,7 +284,7 @@ class Rows:
         elif state == "in_use" or (row.operation == factors.UPDATE and state == "plain"):
             uid = self._records.standing()
         else:
-            uid = self._uid(row)
+            uid = identifier_of(row, self._world.fresh)
         batch = {"batch": 24, "batch_longest": LONGEST_BATCH, "batch_too_long": LONGEST_BATCH + 1}
         length = batch.get(row.of("", *batch))
         members = {"batchId": world.fresh.uid(length)} if length else {}
@@ -314,7 +306,7 @@ class Rows:
         word = f"{'deleted' if deleted else 'kept'} {form}"
 
         def make() -> tuple[Draft, list[Exchange]]:
-            uid = self._uid(row)
+            uid = identifier_of(row, self._world.fresh)
             self._world.keep(uid)
             draft = self._world.draft(uid, plain=form == "ordinary")
             gone = [self._world.author.delete_draft(uid)] if deleted else []
@@ -334,21 +326,21 @@ class Rows:
             return self._read(row)
         before: tuple[Exchange, ...] = ()
         if row.operation == "deleteDraft" or "saved" in row.names:
-            draft = self._world.draft(self._uid(row))
+            draft = self._world.draft(identifier_of(row, self._world.fresh))
             self._model.apply(draft.exchange)
             uid, before = draft.uid, (draft.exchange,)
         else:
-            uid = self._uid(row)
+            uid = identifier_of(row, self._world.fresh)
         if row.operation == "deleteDraft":
             return _Prepared(Request(row.operation, {"uid": uid}), uid, before=before)
         query = {"schema": self._world.samples.draft_schema}
-        body = self._world.samples.draft(uid)
+        body = self._world.samples.draft(uid, middleName="Refused")
         return _Prepared(Request(row.operation, {"uid": uid}, query, body=body), uid, before=before)
 
     def _read(self, row: Row) -> _Prepared:
         state, world = row.of("saved", *factors.ABSENT_STATES), self._world
         if state == _NEVER:
-            uid = self._uid(row)
+            uid = identifier_of(row, self._world.fresh)
             return _Prepared(Request(row.operation, {"uid": uid}), uid)
         draft = self._shared(row, deleted=state == "deleted")
         near = {
@@ -391,11 +383,45 @@ class Rows:
             del record["lastName"]
         if "emails_no_array" in row.names:
             record["emails"] = WRONG_KIND
+        self._spoil_later_element(row, record)
         path = {"uid": uid} if row.operation == "updateContact" else {}
         return _Prepared(Request(row.operation, path, query, body=record), uid)
 
+    def _spoil_later_element(self, row: Row, record: dict[str, Any]) -> None:
+        """Put a wrong kind behind right ones, where the row says so."""
+        full = self._world.samples.full_contact(str(record["header"]["identifier"]))
+        for name in factors.ARRAYS:
+            places = {f"{name}_second": 1, f"{name}_last": 2}
+            if place := row.of("", *places):
+                record[name] = full[name][:1] * 3
+                record[name][places[place]] = WRONG_KIND
+        for name in PLACES_BY_LANGUAGE:
+            if f"{name}_in_french" in row.names:
+                record[name] = {"en": "a text", "fr": WRONG_KIND}
+                record["header"]["languages"] = ["en", "fr"]
 
-def _written(row: Row, record: dict[str, Any]) -> bytes:
+
+def smallest(row: Row, contradicts: Callable[[Row], bool]) -> Row:
+    """A row with each of its values set back to plain that does not matter to a contradiction."""
+    for name in row.beside:
+        if contradicts(other := row.without(name)):
+            row = other
+    return row
+
+
+def identifier_of(row: Row, fresh: Namespace) -> str:
+    """A fresh identifier of the form of a row."""
+    forms: dict[str, Callable[[], str]] = {
+        "ordinary": fresh.uid,
+        "uid_of_11": lambda: fresh.uid(11),
+        "uid_of_128": lambda: fresh.uid(128),
+        "uid_of_digits": lambda: f"-_{fresh.without_prefix(string.digits, 30)}_-",
+        "uid_encoded": fresh.uid,
+    }
+    return forms[row.of(*forms)]()
+
+
+def written(row: Row, record: dict[str, Any]) -> bytes:
     """A JSON body in the form of a row."""
     if "reordered" in row.names:
         record = dict(reversed(record.items()))

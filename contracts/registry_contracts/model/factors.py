@@ -7,6 +7,7 @@ taken: beside a value that refuses, the request is refused all the same, but per
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from typing import Final
 
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import operations_with
+from registry_contracts.model.dictionary import PLACES_BY_LANGUAGE, TEXTS
 
 CREATE, CREATE_NAMED, UPDATE = (
     "createWorkflowRecord",
@@ -63,6 +65,7 @@ class Value:
         refuses: Clauses by which a request with it is refused.
         may: Whether a request with it is taken is not shown.
         rights: It may lack the right to what it asks for, and be told so.
+        once: One of several much alike, of which one row is made each.
         operations: Those that have it; none for all of its factor.
     """
 
@@ -71,6 +74,7 @@ class Value:
     refuses: tuple[str, ...] = ()
     may: bool = False
     rights: bool = False
+    once: bool = False
     operations: tuple[str, ...] = ()
 
     def clause(self, operation: str) -> str:
@@ -106,7 +110,7 @@ CALLER: Final = Factor(
         ),
         Value("anonymous", "no token is sent", _NEEDS_TOKEN),
         Value("token_invented", "the token was never issued", _NEVER_ISSUED),
-        Value("token_half", "half of a token is sent", _NEVER_ISSUED),
+        Value("token_half", "half of a token is sent", _NEVER_ISSUED, once=True),
     ),
 )
 REALM: Final = Factor(
@@ -132,7 +136,7 @@ STATE: Final = Factor(
     (
         Value("free", operations=(CREATE_NAMED, "saveDraft")),
         Value("open", operations=(UPDATE,)),
-        Value("saved", operations=(*READS, *DRAFT_WRITES)),
+        Value("saved", "a draft is there", operations=(*READS, *DRAFT_WRITES)),
         Value("own_file", operations=OF_FILES),
         Value("in_use", "the identifier is in use", ("workflow-order-taken-before-validation",)),
         Value("unknown", "there is no such record", ("workflow-order-unknown-before-validation",)),
@@ -197,6 +201,25 @@ FORM: Final = Factor(
         Value("reordered", "the members are in reverse order"),
     ),
 )
+#: Members of a contact that are arrays.
+ARRAYS: Final = ("phones", "faxes", "emails", "websites", "relevantDocuments")
+
+
+def _later_elements() -> Iterator[Value]:
+    """A wrong kind behind right ones: at the second element and at the last of an array, and in a second language."""
+
+    def kind_of(member: str) -> tuple[str]:
+        return ("contact-kind-" + re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", member),)
+
+    for name in ARRAYS:
+        for place in ("second", "last"):
+            words = f"the {place} of {name} has a wrong kind"
+            yield Value(f"{name}_{place}", words, kind_of(name), once=True, operations=CONTACTS)
+    for name in PLACES_BY_LANGUAGE:
+        words = f"{name} has a wrong kind in its second language"
+        yield Value(f"{name}_in_french", words, kind_of(name), once=True, operations=CONTACTS)
+
+
 BODY: Final = Factor(
     "body",
     (*WORKFLOW, *CONTACTS),
@@ -206,6 +229,7 @@ BODY: Final = Factor(
         Value("no_document", "the document is missing", ("workflow-document-missing",)),
         Value("no_last_name", "the last name is missing", ("contact-mandatory-last-name",)),
         Value("emails_no_array", "emails holds no texts", ("contact-kind-emails",)),
+        *_later_elements(),
     ),
 )
 BATCH: Final = Factor(
@@ -245,10 +269,39 @@ FILE: Final = Factor(
         Value("text"),
         Value("file_without_extension", "the file name has no extension", may=True),
         Value("file_in_other_script", "the file name is in another script", may=True),
-        Value("file_empty", "the file is empty", may=True),
+        Value("file_of_signs", "the file name has spaces and signs", may=True),
     ),
 )
-FACTORS: Final = (STATE, CALLER, REALM, SCHEMA, IDENTIFIER, FORM, BODY, BATCH, INFO, QUESTION, FILE)
+#: What is sent in a draft: each of the last ones has every class of texts, each time at another place.
+CONTENT: Final = Factor(
+    "content",
+    ("saveDraft",),
+    (
+        Value("every_field"),
+        Value("mandatory_fields", "it has the mandatory fields only"),
+        *(Value(f"texts_{turn}", f"its texts are troublesome (turn {turn})") for turn in range(len(TEXTS))),
+    ),
+)
+BYTES: Final = Factor(
+    "bytes",
+    ("createAttachment",),
+    (
+        Value("words"),
+        Value("file_empty", "the file is empty", may=True),
+        Value("all_bytes", "the file has bytes of every value"),
+        Value("like_json", "the file looks like JSON"),
+        Value("picture", "the file is a picture"),
+    ),
+)
+LENGTH: Final = Factor(
+    "length",
+    ("createAttachment",),
+    (Value("announced"), Value("chunked", "the length of the file is not announced", may=True)),
+)
+FACTORS: Final = (
+    *(STATE, CALLER, REALM, SCHEMA, IDENTIFIER, FORM, BODY, BATCH, INFO, QUESTION),
+    *(CONTENT, FILE, BYTES, LENGTH),
+)
 
 
 @cache

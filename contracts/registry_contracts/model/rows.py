@@ -1,8 +1,8 @@
 """Rows: the combinations of the factor table that are sent, made by covering arrays.
 
-A pair counts only where nothing else refuses the request. So `one_reason` has each value that refuses beside values of
-the other factors that do not, `pure_refusals` each operation with each invalid credential, and `touches` what is done
-to drafts beside others.
+A pair counts only where nothing else refuses the request. So `taken` has pairs of values that do not refuse,
+`one_reason` each value that refuses beside values of the other factors that do not, and `touches` what is done to
+drafts beside others.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Final
+from zlib import crc32
 
 from covertable import make  # type: ignore[import-untyped]
 from covertable.sorters import hash as by_hash  # type: ignore[import-untyped]
@@ -21,12 +22,14 @@ from registry_contracts.model.factors import Value, refusing, table, value_named
 
 #: Reasons that are much like another one.
 _ALIKE: Final = ("token_half", "no_document", "realm_unknown_in_query")
-_CREDENTIALS: Final = ("anonymous", "token_invented", "token_half")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One request: an operation, the value for which it is refused, and the other values that are not plain."""
+    """One request: an operation, the value for which it is refused, and the other values that are not plain.
+
+    The reason is empty for a request that is taken.
+    """
 
     operation: str
     reason: str
@@ -34,7 +37,7 @@ class Row:
 
     def __str__(self) -> str:
         """The id of the row."""
-        return "-".join((self.operation, self.reason, *self.beside))
+        return "-".join(filter(None, (self.operation, self.reason, *self.beside)))
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -49,7 +52,7 @@ class Row:
     @property
     def values(self) -> list[Value]:
         """Its values that are not plain."""
-        return [value_named(self.operation, name) for name in (self.reason, *self.beside)]
+        return [value_named(self.operation, name) for name in (self.reason, *self.beside) if name]
 
     @property
     def alone(self) -> bool:
@@ -57,9 +60,14 @@ class Row:
         return not any(each.may for each in self.values)
 
     @property
+    def callers(self) -> list[str]:
+        """Its values that name an account which may lack a right."""
+        return [each.name for each in self.values if each.rights]
+
+    @property
     def rights(self) -> str:
         """The clause of the workflow by which the caller may be refused besides; empty for none."""
-        if not any(each.rights for each in self.values) or self.operation not in factors.WORKFLOW:
+        if not self.callers or self.operation not in factors.WORKFLOW:
             return ""
         return f"workflow-{'update' if self.operation == factors.UPDATE else 'create'}-rights"
 
@@ -86,12 +94,12 @@ def _array(columns: Mapping[str, Sequence[str]], strength: int, salt: str = "") 
         yield tuple(row[name] for name in several if row[name])
 
 
-def _beside(operation: str, reason: Value, own: str) -> dict[str, list[str]]:
+def stands_beside(operation: str, reason: Value, own: str) -> dict[str, list[str]]:
     """The values that do not refuse a request, of each factor but the reason's own; the plain one is an empty text."""
     columns = {
         factor: ["", *(each.name for each in values[1:] if not each.refuses)]
         for factor, values in table(operation).items()
-        if factor != own
+        if factor not in (own, factors.CONTENT.name, factors.CALLER.name if reason.once else "")
     }
     state = reason.name if own == factors.STATE.name else table(operation).get("state", (reason,))[0].name
     if state in factors.GIVEN_IDENTIFIER and "identifier" in columns:
@@ -100,13 +108,33 @@ def _beside(operation: str, reason: Value, own: str) -> dict[str, list[str]]:
 
 
 @cache
+def taken(operation: str) -> tuple[Row, ...]:
+    """Each pair of values of different factors that do not refuse a request of an operation, with contents by turns."""
+    columns = {
+        name: ["", *(each.name for each in values[1:] if not each.refuses)]
+        for name, values in table(operation).items()
+    }
+    contents = columns.pop(factors.CONTENT.name, [""])
+    made = [*_array(columns, 2, operation)]
+    turns = max(len(made), len(contents))
+    rows = [(*made[at % len(made)], contents[at % len(contents)]) for at in range(turns)]
+    return tuple(dict.fromkeys(Row(operation, "", tuple(filter(None, row))) for row in rows))
+
+
+def _rows_beside(operation: str, reason: Value, own: str) -> list[tuple[str, ...]]:
+    """What stands beside a reason, row by row; beside one of several alike no other caller, who may lack rights."""
+    columns = stands_beside(operation, reason, own)
+    rows = list(_array(columns, 1, f"{operation} {reason.name}"))
+    return [rows[crc32(reason.name.encode()) % len(rows)]] if reason.once else rows
+
+
+@cache
 def one_reason(operation: str) -> tuple[Row, ...]:
     """Each value that refuses requests of an operation, with each value of the other factors that does not."""
     rows = [
         Row(operation, reason.name, beside)
         for own, reason in refusing(operation)
-        if operation in factors.WORKFLOW or reason.name not in _CREDENTIALS
-        for beside in _array(_beside(operation, reason, own), 1, f"{operation} {reason.name}")
+        for beside in _rows_beside(operation, reason, own)
         if beside or reason.name != "locked"  # whether a lock has ended tells the plain request
     ]
     return tuple(dict.fromkeys(rows))
@@ -119,28 +147,10 @@ def second_rate(rows: Sequence[Row]) -> Iterator[Row]:
     """
     seen: Counter[tuple[str, str]] = Counter()
     for row in rows:
-        if row.reason in _CREDENTIALS and row.operation not in factors.WORKFLOW:
-            continue
-        own = not any(each.rights for each in row.values)
+        own = not row.callers
         seen[row.operation, row.reason] += own
         if row.reason in _ALIKE or (own and seen[row.operation, row.reason] > 1):
             yield row
-
-
-@cache
-def pure_refusals() -> tuple[Row, ...]:
-    """Each operation outside the workflow with each invalid credential, and either with each value of the others."""
-    by_uid = {
-        "operation": factors.BY_UID,
-        "credential": _CREDENTIALS,
-        "identifier": ["", *(each.name for each in factors.IDENTIFIER.values[1:])],
-    }
-    rows = [Row(row[0], row[1], row[2:]) for row in _array(by_uid, 2)]
-    for operation in ("listDrafts", *factors.CONTACTS):
-        reason = value_named(operation, _CREDENTIALS[0])
-        columns = {"credential": _CREDENTIALS, **_beside(operation, reason, factors.CALLER.name)}
-        rows += [Row(operation, row[0], row[1:]) for row in _array(columns, 1)]
-    return tuple(dict.fromkeys(rows))
 
 
 def leaves_something(row: Row) -> bool:

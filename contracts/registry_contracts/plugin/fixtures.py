@@ -22,6 +22,7 @@ from registry_contracts.cases.requests import OTHERS, OrdinaryRequests
 from registry_contracts.cases.rows import Rows
 from registry_contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from registry_contracts.cases.sign_in import Credentials
+from registry_contracts.cases.taken_rows import TakenRows
 from registry_contracts.cases.workflow_records import WorkflowRecords
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Expect, Observer
@@ -105,6 +106,12 @@ def rows(
     """Sends rows of the factor table and claims what is promised of them."""
     clauses = case_of(request.node).clauses
     return Rows(world, records, request.getfixturevalue, attempt, worker.catalogue, clauses)
+
+
+@pytest.fixture
+def taken_rows(request: pytest.FixtureRequest, worker: Worker, world: World, attempt: Attempt) -> TakenRows:
+    """Sends rows that nothing refuses, and claims that what was taken is there."""
+    return TakenRows(world, request.getfixturevalue, attempt, worker.catalogue, case_of(request.node).clauses)
 
 
 @pytest.fixture

@@ -34,9 +34,12 @@ from registry_contracts.file_formats import (
     write_file,
 )
 from registry_contracts.history.observed_facts import Change
+from registry_contracts.model.coverage import Coverage, coverage_of
 
 FILE_NAME = "verdict.json"
 FORMAT: Final = 3
+#: How a case ends that was judged.
+_JUDGED: Final = (Verdict.PASS, Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION)
 
 Declared = TypeVar("Declared", bound=Format)
 
@@ -141,6 +144,9 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     ]
     deviations: tuple[DeviationOutcome, ...]
     environment: Environment
+    coverage: Annotated[
+        Coverage | None, Meta(description="How much of the factor table the run has covered.")
+    ] = None
     repairs: tuple[Repair, ...] = ()
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
@@ -201,6 +207,10 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         ],
         residue=record.residue,
         leftovers=record.leftovers,
+        coverage=coverage_of(
+            (case.id, "" if case.outcome in _JUDGED else case.reason or str(case.outcome))
+            for case in record.cases
+        ),
     )
 
 

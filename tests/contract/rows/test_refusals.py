@@ -27,8 +27,7 @@ def each(rows: list[table.Row]) -> pytest.MarkDecorator:
 
 def of(operations: Iterable[str]) -> list[table.Row]:
     """The rows of some operations."""
-    own = [row for operation in operations for row in table.one_reason(operation)]
-    return [*own, *(row for row in table.pure_refusals() if row.operation in operations)]
+    return [row for operation in operations for row in table.one_reason(operation)]
 
 
 @each(of(factors.WORKFLOW))

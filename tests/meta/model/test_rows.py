@@ -1,16 +1,13 @@
 """The rows cover what they say: each reason beside each value that does not refuse, and one reason in each."""
 
-from collections.abc import Iterator
 from itertools import combinations, product
 
-import pytest
-
 from registry_contracts.model import factors, rows
+from registry_contracts.model.coverage import TAKEN, coverage_of, possible
 from registry_contracts.model.rows import Row
 
-EVERY = [row for operation in factors.OPERATIONS for row in rows.one_reason(operation)] + [
-    *rows.pure_refusals()
-]
+REFUSED = [row for operation in factors.OPERATIONS for row in rows.one_reason(operation)]
+EVERY = [*REFUSED, *(row for operation in TAKEN for row in rows.taken(operation))]
 
 
 def test_no_row_is_sent_twice_and_each_has_an_id_of_its_own() -> None:
@@ -18,46 +15,24 @@ def test_no_row_is_sent_twice_and_each_has_an_id_of_its_own() -> None:
 
 
 def test_each_row_has_one_reason_which_a_must_clause_gives() -> None:
-    for row in EVERY:
+    for row in REFUSED:
         assert [each.name for each in row.values if each.refuses] == [row.reason], row
         assert factors.is_must(row.clause), row
 
 
-@pytest.mark.parametrize("operation", factors.WORKFLOW)
-def test_each_reason_of_a_submission_meets_each_value_that_is_taken(operation: str) -> None:
-    assert not set(possible(operation)) - set(pairs(rows.one_reason(operation)))
+def test_rows_have_every_pair_of_the_table() -> None:
+    cases = [(f"rows/test.py::test_row[abs-dev-{row}]", "") for row in EVERY]
+    covered = coverage_of(cases)
+    assert covered.covered == covered.possible == len(possible())
+    assert not covered.gaps
 
 
-def possible(operation: str) -> Iterator[tuple[str, str]]:
-    """Each value that refuses with each that does not, of another factor; a given identifier has the form it has."""
-    for factor, reason in factors.refusing(operation):
-        state = (
-            reason.name
-            if factor == "state"
-            else next(iter(factors.table(operation).get("state", ())), reason).name
-        )
-        for other, values in factors.table(operation).items():
-            for value in values[1:]:
-                given = (
-                    state in factors.GIVEN_IDENTIFIER
-                    and other == "identifier"
-                    and value.name != "uid_encoded"
-                )
-                if other != factor and not value.refuses and not given:
-                    yield reason.name, value.name
-
-
-def pairs(sent: tuple[Row, ...]) -> Iterator[tuple[str, str]]:
-    """Each reason with each value beside it."""
-    return ((row.reason, value) for row in sent for value in row.beside)
-
-
-def test_every_operation_by_uid_meets_every_credential_and_every_identifier() -> None:
-    sent = [row for row in rows.pure_refusals() if row.operation in factors.BY_UID]
-    of_credentials = {(row.operation, row.reason) for row in sent}
-    assert of_credentials == set(product(factors.BY_UID, ("anonymous", "token_invented", "token_half")))
-    identifiers = {(row.operation, row.beside) for row in sent}
-    assert len(identifiers) == len(factors.BY_UID) * len(factors.IDENTIFIER.values)
+def test_a_pair_that_was_not_judged_is_a_gap_with_its_reason() -> None:
+    cases = [(f"rows/test.py::test_row[abs-dev-{row}]", "no such account") for row in EVERY[:1]]
+    covered = coverage_of(cases)
+    assert covered.judged == covered.covered == 0
+    assert covered.gaps["no such account"]
+    assert covered.gaps["no row of it was sent"]
 
 
 def test_neighbours_meet_every_deed_and_every_caller() -> None:

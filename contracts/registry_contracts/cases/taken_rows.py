@@ -1,0 +1,215 @@
+"""Rows of the factor table that nothing refuses: what is taken is there, whole, and gone once it is deleted.
+
+Of values of which it is not shown whether they are taken, what is taken is kept all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from registry_contracts.cases import attachments, contents, drafts
+from registry_contracts.cases.attachment_ids import Attachment, found
+from registry_contracts.cases.contact_requests import claim_accepted
+from registry_contracts.cases.identifiers import percent_encoding
+from registry_contracts.cases.rows import ROLES, identifier_of, smallest, written
+from registry_contracts.cases.world import World
+from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.http import ACCEPTANCE, TAKEN
+from registry_contracts.checks.outcomes import (
+    Attempt,
+    Blocked,
+    Contradiction,
+    Untested,
+    taken,
+    usable,
+)
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.interface.catalogue import Catalogue
+from registry_contracts.model import dictionary
+from registry_contracts.model.rows import Row
+from registry_contracts.session.actor import Actor
+
+DRAFT_CLAUSES: Final = (
+    *("draft-save-creates", "draft-save-updates", "draft-get-content", "draft-text-kept"),
+    *("draft-exists-present", "draft-info-present", "draft-delete-removes"),
+)
+FILE_CLAUSES: Final = (
+    *("attachment-create-accepted", "attachment-download-same"),
+    *("attachment-create-listed", "attachment-exists-present"),
+)
+#: An account alone never explains that something is not accepted: rights are not shown.
+_OF_ACCEPTANCE: Final = (ACCEPTANCE.id, TAKEN.id)
+_NAMES: Final = {
+    "file_without_extension": "{}",
+    "file_in_other_script": "файл-{}.txt",
+    "file_of_signs": "{} a+b & 100%25 (1).txt",
+}
+
+
+class TakenRows:
+    """The rows of one realm that nothing refuses.
+
+    Args:
+        actors: Gives the actor of a role; raises Untested where the settings have no such account.
+        clauses: Those that the case declares.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        actors: Callable[[str], Actor],
+        attempt: Attempt,
+        catalogue: Catalogue,
+        clauses: tuple[str, ...],
+    ) -> None:
+        self._world = world
+        self._actors = actors
+        self._attempt = attempt
+        self._catalogue = catalogue
+        self._clauses = clauses
+
+    def claim(self, row: Row) -> None:
+        """Send a row, and claim that what was taken is there.
+
+        Raises:
+            Contradiction: it is not, with the smallest combination of values that shows it.
+            Blocked: what is sent with plain values alone is not there either.
+            Untested: it was not taken, which the document leaves open.
+        """
+        tried = self._try(row)
+        if not tried.evidence:
+            self._attempt.held.update(tried.held)
+            return
+        evidence = tried.evidence[0]
+
+        def contradicts(other: Row) -> bool:
+            return any(each.key == evidence.key for each in self._tried(other))
+
+        least = smallest(row, contradicts)
+        if not least.beside:
+            raise Blocked(evidence.operation, f"not {evidence.expected}", evidence.clause)
+        if evidence.check in _OF_ACCEPTANCE and [*least.beside] == least.callers:
+            raise Untested(f"what {evidence.operation} grants this account is not shown")
+        found = replace(evidence, check="", expected=f"{evidence.expected}, where {least.words}")
+        self._attempt.note(found)
+        raise Contradiction(found)
+
+    def _tried(self, row: Row) -> list[Any]:
+        try:
+            return self._try(row).evidence
+        except (Blocked, Untested):
+            return []
+
+    def _try(self, row: Row) -> Attempt:
+        """Send a row and judge it, apart from the case's own attempt."""
+        tried = Attempt(self._attempt.number)
+        expect = Expect(tried, self._catalogue, self._clauses)
+        by = self._actors(role) if (role := ROLES.get(row.of("", *ROLES))) else self._world.author
+        with suppress(Contradiction):
+            (self._draft if row.operation == "saveDraft" else self._file)(row, expect, by)
+        return tried
+
+    def _draft(self, row: Row, expect: Expect, by: Actor) -> None:
+        uid, document = self._saved(row, expect, by)
+        read = by.get_draft(uid)
+        for clause, members in _promised(row, document).items():
+            expect(clause, "getDraft").shows(read, members)
+        expect("draft-exists-present").accepted(by.draft_exists(uid))
+        expect("draft-info-present").accepted(by.get_draft_info(uid))
+        deleted = by.delete_draft(uid)
+        expect("draft-delete-removes", "deleteDraft").accepted(deleted)
+        left = by.draft_exists(uid)
+        if usable(left).success:
+            drafts.need_absence(self._world)
+        gone, expected = not usable(left).success, "no draft any more"
+        expect("draft-delete-removes", "deleteDraft").holds(gone, deleted, left, expected=expected)
+
+    def _saved(self, row: Row, expect: Expect, by: Actor) -> tuple[str, dict[str, Any]]:
+        """Save the draft of a row, a second time where the row says so: its uid, and the document that was taken."""
+        world, uid, again = self._world, identifier_of(row, self._world.fresh), "saved" in row.names
+        if again:
+            self._need_taken(row, world.save(uid, world.samples.draft(uid), by=by))
+        document, query = self._content(row, uid), {"schema": world.samples.draft_schema}
+        charset = {"Content-Type": "application/json; charset=utf-8"} if "charset" in row.names else {}
+        path, body, parts = {"uid": uid}, written(row, document), _address(row, uid)
+        saved = by.send("saveDraft", path=path, query=query, body=body, headers=charset, **parts)
+        if not taken(saved):
+            self._need_taken(row, saved)
+            clause = "draft-save-updates" if again else "draft-save-creates"
+            claim_accepted(expect(clause, "saveDraft"), saved, world.samples)
+        return uid, document
+
+    def _content(self, row: Row, uid: str) -> dict[str, Any]:
+        """A document to save, with the content of a row."""
+        samples = self._world.samples
+        if "mandatory_fields" in row.names:
+            return samples.short_draft(uid)
+        texts = {name: value for _, name, value in _texts(row)}
+        if texts and not samples.drafts_are_contacts:
+            raise Untested("the draft of setting draft_document has other fields than those with the texts")
+        return samples.draft(uid, **texts)
+
+    def _need_taken(self, row: Row, sent: Exchange) -> None:
+        """Require that a request was taken, where the document leaves open whether it is."""
+        open_to_the_service = not row.alone or row.callers or any(_texts(row))
+        if not taken(sent) and open_to_the_service:
+            raise Untested(
+                f"{sent.operation} was not taken where {row.words}, which the document leaves open"
+            )
+
+    def _file(self, row: Row, expect: Expect, by: Actor) -> None:
+        world, uid = self._world, identifier_of(row, self._world.fresh)
+        if world.refusal_of_files() is not None:
+            raise Untested("drafts take no attachments")
+        self._need_taken(row, world.save(uid, world.samples.draft(uid), by=by))
+        name = _NAMES.get(row.of("", *_NAMES), "{}.txt").format(world.uid(16))
+        content = contents_of(row)
+        body = [content[:7], content[7:]] if "chunked" in row.names else content
+        path = {"uid": uid, "filename": name}
+        created = by.send("createAttachment", path=path, body=body, **_address(row, uid))
+        if not taken(created):
+            self._need_taken(row, created)
+            expect("attachment-create-accepted").accepted(created)
+        made = Attachment(uid, None, name, content)
+        with suppress(Untested):
+            made = found(by, made, created, len(content))
+        attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, made, by=by)
+        if made.id is not None:
+            same = expect("attachment-download-same", "getAttachment")
+            attachments.claim_same_bytes(same, world, made, by=by)
+            expect("attachment-exists-present").accepted(by.attachment_exists(made.path))
+
+
+def _address(row: Row, uid: str) -> dict[str, Any]:
+    """The part of a request that spells its uid as a row says."""
+    return {"address": percent_encoding(uid)} if "uid_encoded" in row.names else {}
+
+
+def _texts(row: Row) -> Iterator[tuple[str, str, object]]:
+    """Members with the troublesome texts of a row: the clause that promises each back, its name and value."""
+    for turn in range(len(dictionary.TEXTS)):
+        if f"texts_{turn}" in row.names:
+            yield from dictionary.members(turn)
+
+
+def _promised(row: Row, document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The members of a document that are to come back, by the clause that promises it."""
+    promised: dict[str, dict[str, Any]] = {}
+    for clause, name, value in _texts(row):
+        promised.setdefault(clause, {})[name] = value
+    return promised or {"draft-get-content": document}
+
+
+def contents_of(row: Row) -> bytes:
+    """The bytes of a row's file."""
+    files = {
+        "words": b"some words of a file\n",
+        "file_empty": b"",
+        "all_bytes": contents.content(300),
+        "like_json": b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n',
+        "picture": contents.RED,
+    }
+    return files[row.of(*files)]

@@ -1,0 +1,58 @@
+"""The dictionary: texts that services spoil, each of a class of its own, and where they may stand in a record.
+
+A class names what it is taken for. Each is sent at every place in some row, by turns, so that no value is bound to the
+one place where somebody thought of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+
+class Text(NamedTuple):
+    """A troublesome text, and the clause by which it comes back as it was sent."""
+
+    clause: str
+    text: str
+
+
+_CONTENT, _SCRIPTS = "draft-get-content", "draft-text-kept"
+#: By what they are taken for.
+TEXTS: Final = {
+    "a boolean": Text(_CONTENT, "true"),
+    "nothing": Text(_CONTENT, "null"),
+    "a number": Text(_CONTENT, "1e5"),
+    "a number with zeros": Text(_CONTENT, "00505"),
+    "a date": Text(_CONTENT, "2026-01-31"),
+    "the end of a text": Text(_CONTENT, "O'Neill \\ McKenzie, 'Dr'"),
+    "a query": Text(_CONTENT, "R and D, 100 % $filter eq 1"),
+    "a name of the language": Text(_CONTENT, "constructor"),
+    "too long": Text(_CONTENT, "".join(f"{number:03d} " for number in range(75)) + "end"),
+    "letters of another script": Text(_SCRIPTS, "Съешь ещё этих 文件登记处 السجل"),
+    "two characters": Text(_SCRIPTS, "Ñandú Łukasz Þór 𐍈 🌍"),
+}
+#: Members of a contact record that hold any text, and those with a text for each language.
+PLACES: Final = ("firstName", "middleName", "lastName")
+PLACES_BY_LANGUAGE: Final = (
+    *("prefix", "designation", "organization", "organizationAcronym", "department"),
+    *("address", "city", "state", "postalCode", "relevantInformation"),
+)
+#: Those with several; a text stands at the second place and at the last.
+PLACES_OF_SEVERAL: Final = ("phones", "faxes")
+_PLAIN: Final = "+254 20 387 3057"
+
+
+def members(turn: int) -> Iterator[tuple[str, str, object]]:
+    """Members of a record with a text of each class, shifted by so many places: clause, name, value."""
+    texts = [*TEXTS.values()]
+    shifted = iter(texts[(turn + at) % len(texts)] for at in range(len(texts) * 3))
+    for name in PLACES:
+        text = next(shifted)
+        yield text.clause, name, text.text
+    for name in PLACES_BY_LANGUAGE:
+        text = next(shifted)
+        yield text.clause, name, {"en": text.text}
+    for name in PLACES_OF_SEVERAL:
+        text = next(each for each in shifted if each.clause == _CONTENT)
+        yield text.clause, name, [_PLAIN, text.text, _PLAIN, text.text]
