@@ -1,8 +1,8 @@
 """Schemathesis and the suite on the same drawn faults and drawn conformant services, one realm each.
 
-`python -m benchmarks.beside_schemathesis --document docs/peers.md` measures it. Schemathesis gets the description
-narrowed to the realm, its links and examples, and the author's token. What it reports on the faithful sandbox goes
-into its own baseline; a fault counts as found when it reports anything else, twice, on fresh sandboxes.
+`python -m benchmarks.beside_schemathesis --document docs/maintain/peers.md` measures it. Schemathesis gets the
+description narrowed to the realm, its links and examples, and the author's token. What it reports on the faithful
+sandbox goes into its own baseline; a fault counts as found when it reports anything else, twice, on fresh sandboxes.
 """
 
 import copy

@@ -1,12 +1,13 @@
 """The tables in documents, and the schemas that others read often enough to be kept as files, from the code.
 
-`python -m tools.tables` writes clauses.md, live.md (settings), proof.md (faults), tools.md (names), variants.md,
-weather.md and the schemas; a test tells when that is due.
+`python -m tools.tables` writes clauses.md, settings.md, maintain/network-faults.md, maintain/proof.md (faults)
+and the schemas; a test tells when that is due.
 """
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,7 @@ from registry_contracts.interface.known_cases import known_cases
 from registry_contracts.manual.check import CheckFile
 from registry_contracts.reports.verdict_json import VerdictFile
 from registry_contracts.sandbox.faults.population import population
-from registry_contracts.sandbox.variants import fillings
-from registry_contracts.sandbox.variants.silences import SENTENCES, WITHOUT_KNOB
 from registry_contracts.sandbox.weather import ALL as WEATHERS
-from registry_contracts.sandbox.weather import figures_text
 from registry_contracts.settings.settings_reader import AccountVariables
 from registry_contracts.settings.target import (
     AttachmentSettings,
@@ -29,7 +27,6 @@ from registry_contracts.settings.target import (
     ServiceNames,
     TlsSettings,
 )
-from tools.tool_names import names_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 _GROUPS: tuple[tuple[str, type], ...] = (
@@ -84,28 +81,33 @@ def _clause_row(clause: Clause, cases: tuple[str, ...]) -> str:
 
 
 def settings_tables() -> str:
-    """Return one Markdown table per group of settings: key, kind, default, meaning."""
+    """Return one Markdown table per group of settings: key, kind with default, meaning."""
     return "\n\n".join(_table(title, group) for title, group in _GROUPS)
 
 
 def _table(title: str, group: type) -> str:
     kinds = kinds_in_words(group)
     rows = [
-        f"| `{each.name}` | {kinds[each.name]} | {_default(each)} | {each.metadata['meaning']} |"
+        f"| `{each.name}` | {_shorter(kinds[each.name])}{_default(each)} | {each.metadata['meaning']} |"
         for each in fields(group)
     ]
-    return "\n".join([f"`{title}`", "", "| key | kind | default | meaning |", "|---|---|---|---|", *rows])
+    return "\n".join([f"`{title}`", "", "| key | kind | meaning |", "|---|---|---|", *rows])
+
+
+def _shorter(kind: str) -> str:
+    """Without the rule of an identifier, which settings.md says once."""
+    return re.sub(r" \(11 [^)]*\)", "", kind)
 
 
 def _default(item: Field[Any]) -> str:
     empty = item.default in (None, (), "", MISSING) or item.default_factory is not MISSING
-    return "none" if empty else f"{item.default:g}"
+    return "" if empty else f"; {item.default:g} by default"
 
 
 def population_table() -> str:
-    """The population by family of clauses: rows, how many break a must clause, clauses and operations."""
+    """The fault catalogue by family of clauses: faults, how many break a must clause, clauses and operations."""
     faults = [(load_catalogue().clause(fault.breaks[0]).family, fault) for fault in population().values()]
-    lines = ["| family | rows | … of level must | clauses | operations |", "|---|---:|---:|---:|---:|"]
+    lines = ["| family | faults | of a MUST | clauses | operations |", "|---|---:|---:|---:|---:|"]
     for family in (*sorted({family for family, _ in faults}), "all"):
         members = [fault for own, fault in faults if family in (own, "all")]
         musts = sum(fault.level is Level.MUST for fault in members)
@@ -115,42 +117,14 @@ def population_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def silences_table() -> str:
-    """Every silent point with the variants that fill it otherwise, then each sentence that says "not shown"."""
-    return "\n".join(_silences_lines()) + "\n"
-
-
-def _silences_lines() -> Iterator[str]:
-    silent = [clause.id for clause in load_catalogue() if clause.level is Level.SILENT]
-    filled = fillings()
-    yield "| silent clause | knobs beside the faithful sandbox |"
-    yield "|---|---|"
-    yield from (f"| `{clause}` | {_names(filled[clause])} |" for clause in silent if clause in filled)
-    yield from (f"| `{clause}` | none: {why} |" for clause, why in WITHOUT_KNOB.items())
-    yield ""
-    yield "| silent without a clause | knobs |"
-    yield "|---|---|"
-    yield from (f"| {point} | {_names(names)} |" for point, names in filled.items() if point not in silent)
-    yield ""
-    yield 'What the interface document says is "not shown", and the silent clauses that it leaves:'
-    yield ""
-    yield "| not shown | clauses |"
-    yield "|---|---|"
-    yield from (f"| {sentence} | {_names(clauses)} |" for sentence, clauses in SENTENCES.items())
-
-
-def weathers_table() -> str:
-    """Return every weather with its figures, and how a run over the faithful service ends in it."""
-    rows = ["| weather | what happens | figures | a run over the faithful service |", "|---|---|---|---|"]
-    rows += [
-        f"| `{weather.name}` | {weather.sentence} | `{figures_text(weather)}` | {weather.expects} |"
-        for weather in WEATHERS.values()
-    ]
-    return "\n".join(rows) + "\n"
-
-
-def _names(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+def network_faults_table() -> str:
+    """How a run over the faithful service ends with each network fault."""
+    ends = sorted({each.expects for each in WEATHERS.values()})
+    rows = ["| a run over the faithful service | with the network faults |", "|---|---|"]
+    for end in ends:
+        names = ", ".join(f"`{each.name}`" for each in WEATHERS.values() if each.expects == end)
+        rows.append(f"| {end} | {names} |")
+    return "\n".join(rows)
 
 
 def put_between(path: Path, name: str, text: str) -> None:
@@ -166,11 +140,9 @@ def put_between(path: Path, name: str, text: str) -> None:
 #: Document, mark in it, and what makes the table between its marks.
 TABLES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("clauses.md", "clauses", clause_tables),
-    ("live.md", "settings", settings_tables),
-    ("proof.md", "population", population_table),
-    ("tools.md", "names", names_table),
-    ("variants.md", "silences", silences_table),
-    ("weather.md", "weathers", weathers_table),
+    ("settings.md", "settings", settings_tables),
+    ("maintain/network-faults.md", "network faults", network_faults_table),
+    ("maintain/proof.md", "population", population_table),
 )
 
 SCHEMAS = Path(__file__).parents[1] / "contracts" / "registry_contracts" / "reports" / "schemas"

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from tools.tables import DOCS, PUBLISHED, SCHEMAS, TABLES, schema_text
-from tools.tool_names import ROOT, SOURCES
 
 
 @pytest.mark.parametrize(("document", "mark", "table"), TABLES, ids=[mark for _, mark, _ in TABLES])
@@ -24,12 +23,18 @@ def test_what_is_kept_as_a_schema_is_what_its_declaration_says() -> None:
 
 
 def test_every_private_name_of_a_tool_is_told() -> None:
-    texts = [path.read_text("utf-8") for source in SOURCES for path in (ROOT / source).rglob("*.py")]
+    sources = (DOCS.parent / "contracts", DOCS.parent / "tests" / "contract")
+    texts = [path.read_text("utf-8") for source in sources for path in source.rglob("*.py")]
     imported = {
         ".".join(found)
         for text in texts
         for found in re.findall(r"^from (_pytest[.\w]*) import (\w+)", text, re.M)
     }
     read = {name for text in texts for name in re.findall(r"getattr\([^\n]*?\"(_[a-z]\w*)\"", text)}
-    told = (DOCS / "tools.md").read_text("utf-8").partition("Two names are private")[2].partition("\n\n")[0]
+    told = (
+        (DOCS / "maintain" / "tools.md")
+        .read_text("utf-8")
+        .partition("Two names are private")[2]
+        .partition("\n\n")[0]
+    )
     assert imported | read == set(re.findall(r"`(_[.\w]+)`", told)) - {"_pytest"}

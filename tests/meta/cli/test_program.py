@@ -1,18 +1,13 @@
 """The program: its help, its options, and one clear line for a name that it does not know."""
 
-import re
-import shlex
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
-import click
 import pytest
 
-from registry_contracts.cli.program import COMMANDS, program
-from registry_contracts.sandbox import serve
-from tests.meta.program import CHECKOUT, RunCommand
+from registry_contracts.cli.program import COMMANDS
+from tests.meta.program import RunCommand
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("run", "--help")])
@@ -77,34 +72,3 @@ def test_every_command_has_examples_in_its_help(run_command: RunCommand, name: s
     ended = run_command(name, "-h")
     assert ended.code == 0
     assert f"Examples:\n    registry-contracts {name}" in ended.out
-
-
-@pytest.mark.parametrize(
-    ("document", "name"), [("live", "run"), ("gate", "gate"), ("proxy", "check"), ("proxy", "proxy")]
-)
-def test_help_has_the_exit_codes_of_the_document(run_command: RunCommand, document: str, name: str) -> None:
-    table = re.findall(
-        r"^\| (\d) \|", (CHECKOUT / "docs" / f"{document}.md").read_text("utf-8"), re.MULTILINE
-    )
-    told = run_command(name, "--help").out.partition("Exit codes: ")[2].partition("\n\n")[0]
-    assert re.findall(r"\b\d\b", told) == table
-    assert table
-
-
-def written_commands() -> list[str]:
-    """The commands of this program in the documents, up to what a shell would do with them."""
-    texts = [path.read_text("utf-8") for path in (*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").glob("*.md"))]
-    found = (re.findall(r"(?<![/\\w])registry-contracts ([a-z][^`\n]*)", text) for text in texts)
-    return sorted(
-        {re.split(r" (?:[#&|>;]|2>)|;|\)\"", each)[0].strip() for commands in found for each in commands}
-    )
-
-
-@pytest.mark.parametrize("written", written_commands())
-def test_every_command_in_the_documents_is_one(written: str) -> None:
-    name, *words = shlex.split(written)
-    command = serve.command if name == "sandbox" else program.get_command(click.Context(program), name)
-    assert command is not None
-    with suppress(click.exceptions.Exit, click.MissingParameter):
-        context = command.make_context(name, words)
-        assert not [word for word in context.params.get("pytest_arguments", ()) if word.startswith("--")]
