@@ -31,7 +31,7 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.catalogue import Catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
-from registry_contracts.model.dictionary import PLACES_BY_LANGUAGE
+from registry_contracts.model.dictionary import FILE_NAMES, PLACES_BY_LANGUAGE
 from registry_contracts.model.reference import Asked, Kind, Promise, Reference
 from registry_contracts.model.rows import Row, leaves_something
 from registry_contracts.session.actor import Actor
@@ -369,8 +369,8 @@ class Rows:
             path["tempFileId"] = world.uid()
         if operation != "createAttachment":
             return _Prepared(Request(operation, path), uid)
-        names = {"file_without_extension": world.uid(16), "file_in_other_script": f"файл-{world.uid(8)}.txt"}
-        path["filename"] = names.get(row.of("", *names), f"{world.uid(16)}.txt")
+        _, form = FILE_NAMES.get(row.of("", *FILE_NAMES), ("", "{}.txt"))
+        path["filename"] = form.format(world.uid(16))
         content = b"" if "file_empty" in row.names else b"a note of nobody\n"
         return _Prepared(Request(operation, path, body=content), uid)
 

@@ -42,11 +42,6 @@ FILE_CLAUSES: Final = (
 )
 #: An account alone never explains that something is not accepted: rights are not shown.
 _OF_ACCEPTANCE: Final = (ACCEPTANCE.id, TAKEN.id)
-_NAMES: Final = {
-    "file_without_extension": "{}",
-    "file_in_other_script": "файл-{}.txt",
-    "file_of_signs": "{} a+b & 100%25 (1).txt",
-}
 
 
 class TakenRows:
@@ -165,7 +160,8 @@ class TakenRows:
         if world.refusal_of_files() is not None:
             raise Untested("drafts take no attachments")
         self._need_taken(row, world.save(uid, world.samples.draft(uid), by=by))
-        name = _NAMES.get(row.of("", *_NAMES), "{}.txt").format(world.uid(16))
+        _, form = dictionary.FILE_NAMES.get(row.of("", *dictionary.FILE_NAMES), ("", "{}.txt"))
+        name = form.format(world.uid(16))
         content = contents_of(row)
         body = [content[:7], content[7:]] if "chunked" in row.names else content
         path = {"uid": uid, "filename": name}
@@ -173,9 +169,16 @@ class TakenRows:
         if not taken(created):
             self._need_taken(row, created)
             expect("attachment-create-accepted").accepted(created)
-        made = Attachment(uid, None, name, content)
-        with suppress(Untested):
+        made, unusual = Attachment(uid, None, name, content), row.of("", *dictionary.FILE_NAMES)
+        try:
             made = found(by, made, created, len(content))
+        except (Blocked, Untested) as obstacle:
+            if not unusual and isinstance(obstacle, Blocked):
+                raise
+            if unusual:
+                raise Untested(
+                    "whether a service gives a file with an unusual name another one is not shown"
+                ) from None
         attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, made, by=by)
         if made.id is not None:
             same = expect("attachment-download-same", "getAttachment")

@@ -32,6 +32,16 @@ TEXTS: Final = {
     "letters of another script": Text(_SCRIPTS, "Съешь ещё этих 文件登记处 السجل"),
     "two characters": Text(_SCRIPTS, "Ñandú Łukasz Þór 𐍈 🌍"),
 }
+#: Names of files: words for a finding, and the name around what tells it from others.
+FILE_NAMES: Final = {
+    "file_without_extension": ("the file name has no extension", "{}"),
+    "file_of_dots": ("the file name has several dots", "{}.v1.2.tar.gz"),
+    "file_in_capitals": ("the file name has an extension in capitals", "{}-Report.TXT"),
+    "file_of_spaces": ("the file name has spaces", "{} a report (1).txt"),
+    "file_of_signs": ("the file name has signs of addresses", "{}+a&b=100%25;c#d.txt"),
+    "file_of_quotes": ("the file name has quotes", "{}-O'Neill's \"report\".txt"),
+    "file_in_other_script": ("the file name is in another script", "файл-{}-文件.txt"),
+}
 #: Members of a contact record that hold any text, and those with a text for each language.
 PLACES: Final = ("firstName", "middleName", "lastName")
 PLACES_BY_LANGUAGE: Final = (

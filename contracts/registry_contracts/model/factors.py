@@ -15,7 +15,7 @@ from typing import Final
 
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import operations_with
-from registry_contracts.model.dictionary import PLACES_BY_LANGUAGE, TEXTS
+from registry_contracts.model.dictionary import FILE_NAMES, PLACES_BY_LANGUAGE, TEXTS
 
 CREATE, CREATE_NAMED, UPDATE = (
     "createWorkflowRecord",
@@ -267,9 +267,7 @@ FILE: Final = Factor(
     ("createAttachment",),
     (
         Value("text"),
-        Value("file_without_extension", "the file name has no extension", may=True),
-        Value("file_in_other_script", "the file name is in another script", may=True),
-        Value("file_of_signs", "the file name has spaces and signs", may=True),
+        *(Value(name, words, may=True) for name, (words, _) in FILE_NAMES.items()),
     ),
 )
 #: What is sent in a draft: each of the last ones has every class of texts, each time at another place.
