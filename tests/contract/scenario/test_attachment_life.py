@@ -88,8 +88,14 @@ def test_the_first_attachment_stays_while_others_are_added(world: World, expect:
     attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
 
 
-@contract("attachment-create-accepted", "attachment-several", "attachment-list-pages-cover")
-@contract(profile="nightly", requests=380, turns=True)
+@contract(
+    "attachment-create-accepted",
+    "attachment-several",
+    "attachment-list-pages-cover",
+    profile="nightly",
+    requests=380,
+    turns=True,
+)
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
     """Each of many attachments comes back with its bytes; pages of two hold each once."""
     uid, files = world.document(), drawn_contents.many_files(world, MANY)
