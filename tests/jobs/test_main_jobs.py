@@ -189,11 +189,17 @@ def test_a_finding_is_tried_again_where_it_was_seen_and_nowhere_else(
     does: Does, serve: Serve, tmp_path: Path
 ) -> None:
     serve("--fault", "uid-accepts-ten", replaced={})
-    does("run --target dev.toml --clause uid-too-short --realm abs-dev", 1, "verdict: fail", **ACCOUNTS)
+    run = "run --target dev.toml --clause uid-too-short --realm abs-dev"
+    printed = re.findall(
+        r"^   (\w+) +registry-contracts (.*)$", does(run, 1, "verdict: fail", **ACCOUNTS), re.M
+    )
     (kept,) = (tmp_path / "reports" / "latest" / "findings").glob("*.json")
     elsewhere = {"REGISTRY_BASE_URL": "http://127.0.0.1:9", "REGISTRY_EMAIL": "a", "REGISTRY_PASSWORD": "b"}
     does(f"run --finding {kept.stem}", 4, "", **elsewhere)
-    does(f"run --finding {kept.stem} --target dev.toml", 1, "verdict: fail", **ACCOUNTS)
+    # Every command that the run printed to be copied works as it is pasted.
+    assert [label for label, _ in printed] == ["explain", "again"]
+    for (_, words), (code, last) in zip(printed, ((0, ""), (1, "verdict: fail")), strict=True):
+        does(words, code, last, **ACCOUNTS)
     script, named = ["bash", str(kept.with_suffix(".sh"))], ("EMAIL", "PASSWORD")
     variables = clean_environment(
         **{f"REGISTRY_{name}": ACCOUNTS[f"SANDBOX_AUTHOR_{name}"] for name in named}

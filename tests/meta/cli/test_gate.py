@@ -95,21 +95,3 @@ def requests(reports: Path) -> list[str]:
             text = json.dumps([event["case"], asked["method"], place, content])
             sent.append(text.replace(f"rc-{token}", "rc-TOKEN"))
     return sent
-
-
-@pytest.mark.parametrize(
-    ("variables", "says"),
-    [
-        ({}, "a gate needs a target"),
-        ({"REGISTRY_BASE_URL": "", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}, "not set, or empty"),
-        ({"PYTEST_ADDOPTS": "--desel=scenario"}, "unrecognized arguments: --desel"),
-    ],
-)
-def test_a_gate_never_judges_the_sandbox_or_a_part_unasked(
-    program: Program, variables: dict[str, str], says: str
-) -> None:
-    program.environment.update(variables)
-    ended = program("gate")
-    assert ended.code == 4, ended.output
-    assert says in ended.output
-    assert not (program.folder / "reports").exists()

@@ -21,8 +21,6 @@ def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
     ("name", "value", "why"),
     [
         ("ADDOPTS", "--html=sdk", "unrecognized arguments: --html=sdk"),
-        ("ADDOPTS", "-k 'abc", "No closing quotation"),
-        ("ADDOPTS", "@nowhere", "No such file or directory: 'nowhere'"),
         ("PLUGINS", "nowhere", "No module named 'nowhere'"),
     ],
 )
@@ -35,23 +33,6 @@ def test_a_variable_of_pytest_that_cannot_be_used_is_named(
     assert (code, out) == (4, "")
     assert why in line
     assert f"pytest also reads PYTEST_{name}" in line
-
-
-def test_workers_are_there_where_plugins_do_not_load_by_themselves(
-    run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    assert run_command("run", "--workers=2", "--markers").code == 0
-
-
-def test_an_interruption_while_it_is_imported_is_one_line() -> None:
-    code = "import os, signal, sys; from registry_contracts.cli import main; sys.modules['click'] = None; "
-    seen = (
-        "sys.addaudithook(lambda event, _: event == 'import' and os.kill(os.getpid(), signal.SIGINT)); main()"
-    )
-    interrupted = [sys.executable, "-c", code + seen]
-    ended = subprocess.run(interrupted, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (2, "registry-contracts: interrupted\n")
 
 
 def test_an_interruption_while_the_sandbox_starts_is_one_line(tmp_path: Path) -> None:
