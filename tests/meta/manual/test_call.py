@@ -1,6 +1,5 @@
 """`call`: one request by hand, valid where nothing was asked for, judged, and cleaned up after."""
 
-import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -31,21 +30,6 @@ def test_every_operation_is_called_with_nothing_given(
     assert (call["request_faults"], call["findings"], call["obstacles"]) == ([], [], [])
     assert "no-server-error" in call["held"]
     assert content["exit_code"] == 0
-
-
-def test_a_file_system_without_locks_is_named_and_nothing_is_left_in_it(
-    command: RunCommand, faithful: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def without(_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr("registry_contracts.session.shared_state.FileLock.acquire", without)
-    share = tmp_path / "share"
-    share.mkdir()
-    ended = command("call", "listDrafts", "--target", faithful, "--reports", share)
-    says = f"the file system of '{share}' has no locks; name another folder with --reports\n"
-    assert (ended.code, ended.out, ended.err) == (4, "", f"registry-contracts: {says}")
-    assert list(share.iterdir()) == []
 
 
 def test_a_fault_is_put_in_and_its_clause_judged(command: RunCommand, faithful: Path, broken: Path) -> None:

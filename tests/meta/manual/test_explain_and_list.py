@@ -42,14 +42,11 @@ def test_a_clause_is_explained(command: RunCommand, last: Path) -> None:
     assert ended.code == 0
     for part in (
         "A uid of 10 or fewer characters is refused",
-        "openapi/clauses/uid.yaml:",
         "scenario/test_uid_lengths.py::test_short",
         "relies on   draft-exists-absent",
         "fail",
         f"findings {finding_id('uid-too-short', 'abs-dev', 'saveDraft')}",
-        "uid-10-answered-on-get-draft: getDraft answers success for a uid of 10 characters.",
         "registry-contracts call updateContact --invalid path.uid:too-short",
-        "no deviation",
     ):
         assert part in ended.out
 
@@ -59,15 +56,6 @@ def rows(command: RunCommand, *words: object) -> list[dict[str, Any]]:
     assert ended.code == 0, ended.err
     found: list[dict[str, Any]] = json.loads(ended.out)
     return found
-
-
-def test_clauses_are_listed_by_filter(command: RunCommand) -> None:
-    found = rows(command, "clauses", "--level", "must", "--family", "workflow", "--realm", "ort-dev")
-    assert found
-    assert {(each["level"], each["family"]) for each in found} == {("must", "workflow")}
-    assert all("ort-dev" in each["realms"] for each in found)
-    by_operation = rows(command, "clauses", "--operation", "listDrafts")
-    assert all("listDrafts" in each["operations"] for each in by_operation)
 
 
 @pytest.mark.parametrize("what", ["operations", "faults", "variants", "habits", "weathers"])

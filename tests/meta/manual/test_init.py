@@ -101,9 +101,7 @@ NOT_OURS = {"message": "Insufficient rights to update the draft record."}
     [
         ([(200, {}), (400, LOCKED)], {"locked_identifier"}),
         ([(400, LOCKED), (200, {})], {"existing_identifier"}),
-        ([(200, {}), (403, NOT_OURS)], {"existing_identifier"}),
         ([(400, IN_USE), (403, NOT_OURS)], {"others_identifier"}),
-        ([(400, LOCKED), (400, IN_USE)], {"locked_identifier"}),
     ],
 )
 def test_a_record_has_one_role(answers: list[tuple[int, Any]], settings: set[str]) -> None:
@@ -125,33 +123,6 @@ def test_production_gives_no_address_and_its_realms_nothing(command: RunCommand,
     assert "a-locked-record" not in Path("targets", "dev.toml").read_text("utf-8")
 
 
-def test_a_spelling_and_a_scheme_that_alone_are_taken_become_settings(
-    command: RunCommand, archive: Archive
-) -> None:
-    mixed = [*recording("ABS-DEV"), *recording("abs-dev")]
-    entries = json.loads(json.dumps(recording("ABS-DEV")).replace("Bearer ", "Ticket "))
-    assert command("init", "both", "--from-har", archive(mixed)).code == 0
-    assert command("init", "dev", "--from-har", archive(entries)).code == 0
-    settings = written()
-    assert settings["realm"]["abs-dev"]["sent_as"] == "ABS-DEV"
-    assert settings["names"] == {"scheme": "Ticket"}
-    assert "sent_as" not in written("both")["realm"]["abs-dev"]
-
-
-def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(command: RunCommand) -> None:
-    assert command("init", "dev", "--base-url", "https://one.example").code == 0
-    assert command("init", "dev", "--base-url", "https://two.example").code == 4
-    assert written()["base_url"] == "https://one.example"
-    assert command("init", "dev", "--base-url", "https://two.example", "--force").code == 0
-    assert written()["base_url"] == "https://two.example"
-
-
-def test_a_dry_run_shows_what_was_learned_and_writes_nothing(command: RunCommand, archive: Archive) -> None:
-    ended = command("init", "dev", "--from-har", archive(recording()), "--dry-run")
-    assert (ended.code, "locked_identifier = " in ended.out) == (0, True)
-    assert not Path("targets").exists()
-
-
 def learned(query: str, **headers: str) -> Any:
     listed = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
     read = read_entry(
@@ -159,13 +130,6 @@ def learned(query: str, **headers: str) -> Any:
     )
     assert read is not None
     return learn([read])
-
-
-@pytest.mark.parametrize(("query", "headers"), [("", {"X_Tenant": "ABS"}), ("tenant=bch", {})])
-def test_production_is_seen_wherever_its_realm_travels(query: str, headers: dict[str, str]) -> None:
-    found = learned(query, Authorization=f"Bearer {TOKEN}", **headers)
-    assert found.production
-    assert SITE not in "".join(found.notes)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.exchanges.exchange import Body, Exchange
+from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.redaction import TrafficRedactor
 from registry_contracts.manual import traffic_watch
-from registry_contracts.manual.proxy import LARGEST_COPY, BodyCopy
+from registry_contracts.manual.proxy import LARGEST_COPY
 from registry_contracts.manual.traffic_findings import Seen
 from registry_contracts.manual.traffic_recorder import BackgroundJudge, TrafficRecorder
 from registry_contracts.manual.traffic_watch import Watch
@@ -30,18 +30,6 @@ def passed(number: int, content: bytes = b"[]", status: int = 200, **more: str) 
         seconds=0.01,
         url="http://registry.test/api/v2013/document-drafts?$top=1",
     )
-
-
-def test_a_copy_is_whole_or_unknown() -> None:
-    short, long, broken = BodyCopy(most=4), BodyCopy(most=4), BodyCopy(most=4)
-    for copy, pieces in ((short, (b"ab", b"cd")), (long, (b"abc", b"de")), (broken, (b"ab",))):
-        for piece in pieces:
-            copy.add(piece)
-    short.end()
-    long.end()
-    assert short.body == Body(b"abcd", 4, whole=True)
-    assert long.body == Body(b"", 5, whole=False)
-    assert not broken.body.whole, "it did not end"
 
 
 def test_handing_over_never_waits_and_gives_up_bodies_first() -> None:
