@@ -14,17 +14,15 @@ from typing import Any
 import pytest
 
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.sandbox.habits import Habits, Settings
-from registry_contracts.sandbox.serve import altered
-from registry_contracts.sandbox.variants import ALL, chosen
+from registry_contracts.sandbox.habits import Habits
+from registry_contracts.sandbox.variants import ALL
 from registry_contracts.sandbox.variants.wire import SLOW_SECONDS
 from tests.meta.client_tour import exchanges, requested
 from tests.meta.program import eventually
-from tests.meta.samples import CONTACT_SCHEMA, DOCUMENTS, SCHEMAS, draft_path, record
-from tests.meta.sandbox_client import SandboxClient, new_uid
+from tests.meta.samples import SCHEMAS, draft_path, record
+from tests.meta.sandbox_client import new_uid
 
 _LISTED = "/api/v2013/document-drafts"
-_HALF = b'{"odd": "a\\ud800b"}'
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+")
 _MINTED = re.compile(r"\b[0-9a-f]{24}\b")
 
@@ -106,22 +104,3 @@ def test_a_brief_lock_ends(client_of: Callable[..., Any]) -> None:
     assert client.post(address, json={"document": record()}).ok
     assert "locked" in client.put(address, json={"document": record()}).text
     assert eventually(lambda: client.put(address, json={"document": record()}).ok)
-
-
-def test_half_of_a_surrogate_pair_comes_back_as_json_in_utf_8(client_of: Callable[..., Any]) -> None:
-    client = client_of("half-pairs-kept", "draft-content-answered", "list-with-documents")
-    uid = new_uid()
-    headers = {"Content-Type": "application/json"}
-    saved = client.put(draft_path(uid), params=CONTACT_SCHEMA, data=_HALF, headers=headers)
-    listed = client.get(_LISTED, params={"$filter": f"identifier eq '{uid}'"})
-    for answer in (saved, client.get(draft_path(uid)), listed):
-        assert "\\ud800" in answer.content.decode("utf-8", "strict")
-        assert answer.ok
-    assert client.post(DOCUMENTS, params=CONTACT_SCHEMA, data=_HALF, headers=headers).status_code == 400
-
-
-def test_the_later_variant_counts_where_two_change_one_habit() -> None:
-    assert chosen(["errors-422", "errors-200"]).habits["validation_status"] == 200
-    service = altered(Settings(variants=("errors-200",), habits=(("validation_status", 422),))).state.service
-    service.close()
-    assert service.habits == Habits(validation_status=422)
