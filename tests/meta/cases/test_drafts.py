@@ -41,25 +41,6 @@ def test_a_stand_in_that_is_refused_leaves_everything_untested(scripted: Any, ru
         made.draft(UID)
 
 
-def test_settings_make_a_stand_in_unnecessary(scripted: Any, run: Any) -> None:
-    actor = scripted(lambda *_: (500, None))
-    made = samples(run, actor, TOLD)
-    assert made.draft_schema == "person"
-    assert made.draft(UID)["country"] == {"identifier": "ke"}
-    assert len(made.draft(UID)) == 26
-    assert actor.sent == []
-
-
-def test_a_header_declares_the_languages_in_which_the_contact_of_the_settings_is() -> None:
-    header, texts = {"languages": ["fr"]}, {"fr": "Essais", "es": "Pruebas"}
-    for given, languages in (
-        ({"header": header}, ["fr", "en"]),
-        ({"organization": texts}, ["fr", "es", "en"]),
-    ):
-        made = Samples(replace(TOLD, contact_document=given), "abs-dev").contact(UID)
-        assert made["header"]["languages"] == languages
-
-
 def test_a_draft_of_the_settings_without_free_text_leaves_changes_untested() -> None:
     made = Samples(replace(TOLD, draft_schema="list", draft_document={"number": "KE-1"}), "abs-dev")
     assert (made.draft_schema, made.draft(UID)["number"]) == ("list", "KE-1")

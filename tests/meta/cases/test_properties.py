@@ -1,6 +1,6 @@
 """Properties: what Hypothesis draws is bounded by requests, and kept."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -62,18 +62,6 @@ def test_shrinking_ends_with_its_budget(trial: Callable[..., Trial]) -> None:
     assert len(made.judged) < 10 + 12 + 3
 
 
-def test_a_way_of_its_own_finds_a_smaller_example(trial: Callable[..., Trial]) -> None:
-    made = trial(lambda number: number > 5)
-    with pytest.raises(Contradiction, match="seen: 7"):
-        made.hold(
-            first=[90],
-            shorten=lambda number, contradicts: next(each for each in (3, 7, number) if contradicts(each)),
-        )
-    assert made.judged == [90, 3, 7, 7]
-    assert [evidence.seen for evidence in made.attempt.evidence][-1] == "7"
-    assert made.attempt.confirmed[CLAUSE, "getDraft"] == (2, 2)
-
-
 def test_what_does_not_come_back_is_not_confirmed(trial: Callable[..., Trial]) -> None:
     once = iter([True])
     made = trial(lambda _: next(once, False))
@@ -81,20 +69,6 @@ def test_what_does_not_come_back_is_not_confirmed(trial: Callable[..., Trial]) -
         made.hold()
     assert not made.attempt.confirmed
     assert len(made.judged) > MOST_REPLAYS
-
-
-def test_what_something_stands_in_the_way_of_is_left_to_a_replay_of_the_case(
-    trial: Callable[..., Trial],
-) -> None:
-    def stumbles(_: int, turns: Iterator[bool] = iter([True])) -> bool:  # noqa: B008 - one for all calls
-        if next(turns, False):
-            return True
-        raise Blocked("saveDraft", "answered 500")
-
-    made = trial(stumbles)
-    with pytest.raises(Contradiction):
-        made.hold()
-    assert not made.attempt.confirmed
 
 
 def test_a_failing_example_is_played_first_the_next_time(trial: Callable[..., Trial], tmp_path: Any) -> None:

@@ -36,7 +36,6 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> 
             Blocked,
             "contact_organization names, which may be gone",
         ),
-        ([("Error.UnexpectedTerm", "contactOrganization.identifier")], Blocked, "contact_organization names"),
         ([("Error.Mandatory", "contactOrganization")], Contradiction, "accepted"),
         (
             [("Error.InvalidValue", "contactOrganization"), ("Error.Mandatory", "city")],

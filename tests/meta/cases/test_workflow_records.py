@@ -1,4 +1,4 @@
-"""What names no locked record, and what no contact that was made."""
+"""Which record is a locked one, and which setting only says so."""
 
 from typing import Any
 
@@ -57,18 +57,3 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
     else:
         with pytest.raises(Untested, match=f"realm.abs-dev.locked_identifier {says}"):
             records.locked()
-
-
-def test_a_contact_is_sought_under_no_name_that_only_comes_back_from_it(scripted: Any, run: Any) -> None:
-    organization, given = "an-organization", "rc-test-given"
-
-    def rule(operation: str, parts: dict[str, Any]) -> Any:
-        if operation == "createContact":
-            return 201, {"document": parts["json"], "identifier": given}
-        return (200 if parts["path"]["uid"] == given else 404), {}
-
-    told = {"contact_schema": "person", "contact_organization": organization, "country_terms": ("ke",)}
-    author = scripted(rule)
-    assert World(run, author, Samples(RealmSettings(**told), "abs-dev")).contact() == given  # type: ignore[arg-type]
-    sought = [parts["path"]["uid"] for operation, parts in author.sent if operation == "updateContact"]
-    assert organization not in sought

@@ -1,9 +1,6 @@
-"""Drift of whole runs: the same service never drifts, a changed one does as it should; the command accepts it."""
+"""Drift of whole runs: what fails a run, the baseline that it keeps, and the command that accepts changes."""
 
-import json
-import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +21,7 @@ from registry_contracts.history.drift import NO_DRIFT, DriftReport, Mode, compar
 from registry_contracts.history.observed_facts import Facts, Place
 from registry_contracts.interface.catalogue import Clause, Level
 from tests.meta.evidence.sample_records import case, run_record
-from tests.meta.program import Ended, Program, RunCommand
+from tests.meta.program import RunCommand
 
 CLAUSE = Clause("draft-get-content", Level.MUST, ("getDraft",), "Drafts", "Content.", realms=("abs-dev",))
 FILE = Path("baselines") / "sandbox.yaml"
@@ -47,11 +44,10 @@ BREAKING = report(Mode.FAIL)
     [
         (BREAKING, 1, "breaking drift from b.yaml: changed: saveDraft: 201, now 200 (draft-success-status) in abs"),
         (report(Mode.WARN), 0, "1 assertion"),
-        (report(Mode.FAIL, "200", "403"), 0, "1 assertion"),
         (report(Mode.FAIL, outside=frozenset(BREAKING.changes)), 0, "1 assertion"),
         (DriftReport(Mode.FAIL, "dev", "baselines/dev.yaml"), 0, "1 assertion"),
     ],
-    ids=["breaking", "warned of", "additive", "outside the consumer", "no baseline"]
+    ids=["breaking", "warned of", "outside the consumer", "no baseline"]
 )  # fmt: skip
 def test_only_breaking_drift_fails_a_run_that_asked_for_it(drift: DriftReport, code: int, says: str) -> None:
     passing = case("y", "pass", held=1, clauses=(CLAUSE.id,))
@@ -79,7 +75,7 @@ def test_a_run_keeps_the_baseline_it_was_started_with_and_an_altered_note_is_tol
 
 
 def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest: Callable[..., Path]) -> None:
-    first = latest(saved("201"))
+    latest(saved("201"))
     assert run_command("drift")[1].startswith(
         "no baseline of sandbox yet; `registry-contracts drift accept` writes"
     )
@@ -95,33 +91,17 @@ def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest:
             f"1 breaking, 0 additive: run-1 against {FILE}; 2 facts not accepted yet",
         ],
     )
-    (change,) = json.loads(run_command("drift", "--json")[1])
-    assert (change["severity"], change["change"], change["was"]) == ("breaking", "changed", "201")
-    assert [run_command("drift", name)[0] for name in ("run-1", str(first))] == [1, 0]
     accepting = run_command("drift", "accept", "--realm", "abs-dev", "--clause", "draft-success-status")
     assert accepting[1].splitlines()[-1] == f"accepted 1 change and 0 new facts of run-1: {FILE}"
     assert [run_command("drift", "--realm", "abs-dev")[0], run_command("drift")[0]] == [0, 1]
     assert run_command("drift", "accept")[0] == 0
     assert run_command("drift")[:2] == (0, f"no drift: run-1 against {FILE}\n")
-    assert run_command("drift", "--between-realms")[1].startswith("0 points on which")
-
-
-def test_a_run_that_observed_nothing_writes_no_baseline_and_is_not_said_to(
-    run_command: RunCommand, latest: Callable[..., Path]
-) -> None:
-    latest({})
-    nothing = "run-0 has no observation to write into"
-    assert run_command("drift")[1] == f"no baseline of sandbox yet; {nothing} one\n"
-    assert run_command("drift", "accept")[1] == f"nothing to accept: {nothing} {FILE}\n"
-    report = DriftReport(Mode.WARN, "sandbox", str(FILE), observed=False)
-    assert (report.sentence, bool(replace(report, observed=True).sentence)) == (None, True)
 
 
 @pytest.mark.parametrize(
     ("content", "words", "why"),
     [
         (None, ("drift",), "no run in 'reports' yet"),
-        ({}, ("drift", "elsewhere"), "no run 'elsewhere'"),
         ({"complete": False}, ("drift", "accept"), "is not whole"),
         ({"target": "dev"}, ("drift", "--baseline", "b.yaml"), "b.yaml is the baseline of sandbox"),
         ('{"format": 2}', ("drift",), "is of another version of the suite"),
@@ -138,32 +118,3 @@ def test_what_cannot_be_done_is_one_line(
     code, out, err = run_command(*words)
     assert (code, out, err.count("\n")) == (4, "", 1)
     assert why in err
-
-
-#: Cheap cases at silent points, which both variants fill otherwise.
-CLAUSES = ("list-envelope", "draft-success-status", "draft-save-answer")
-
-
-def test_a_service_that_becomes_another_variant_fails_a_run_that_asked_for_it(program: Program) -> None:
-    folder = program.folder
-
-    def run(variant: str, *words: str) -> Ended:
-        clauses = [f"--clause={clause}" for clause in CLAUSES]
-        return program("run", "--realm=abs-dev", f"--sandbox-arguments=--variant {variant}", *clauses, *words)
-
-    first = run("success-200")
-    assert first.code == 0, first.out
-    assert "drift: no baseline of sandbox yet" in first.out
-    assert program("drift", "accept").code == 0
-    accepted = (folder / "baselines" / "sandbox.yaml").read_text("utf-8")
-    assert not re.search(r"rc-|\d{4}-\d\d-\d\d|sandbox-|@", accepted), "the next run would differ"
-
-    changed = run("list-items", "--drift=fail", "--seed=4711")
-    assert changed.code == 1, changed.out
-    assert "verdict: fail: breaking drift from baselines/sandbox.yaml" in changed.out
-    drift = json.loads((folder / "reports" / "latest" / "verdict.json").read_text("utf-8"))["drift"]
-    assert {(each["clause"], each["change"], each["severity"]) for each in drift} == {
-        (clause, "changed", "breaking") for clause in CLAUSES
-    }
-    history = (folder / "reports" / "history.jsonl").read_text("utf-8").splitlines()
-    assert [json.loads(line)["verdict"] for line in history] == ["pass", "fail"]

@@ -29,13 +29,9 @@ TYPE = {"201 type": "application/json", "status": "201"}
     ("seen", "expected"),
     [
         ([201], {"seen": "201"}),
-        ([3600.0], {"seen": "3600"}),
         ([{"create": 201, "update": 200}], {"create": "201", "update": "200"}),
-        ([{"empty": {"top": 400}}], {"empty.top": "400"}),
         ([{"fault": "body:missing", "status": 400}], {"fault body:missing": "400"}),
         ([["b", "a", "b"]], {"seen": ("a", "b")}),
-        (["this | that"], {"seen": "this / that"}),
-        ([{"order": None, "items": "10"}], {"items": "10"}),
         ([answer(DATED)], TYPE | {"201 body": "object", "201 body.createdOn": "string date-time"}),
         (
             [answer(DATED), answer(OBJECT | {"body.createdOn": "null"}), answer(OBJECT)],

@@ -79,7 +79,7 @@ def test_two_tours_of_the_faithful_service_show_the_same() -> None:
     assert first_difference() == ""
 
 
-def test_a_slow_variant_answers_late(client_of: Callable[..., SandboxClient]) -> None:
+def test_a_slow_variant_answers_late(client_of: Callable[..., Any]) -> None:
     assert client_of("slow").get(_LISTED).elapsed.total_seconds() > SLOW_SECONDS
 
 
