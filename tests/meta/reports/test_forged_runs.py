@@ -21,38 +21,21 @@ EVIL = "from pathlib import Path\nPath({!r}).touch()\ndef test_t(): ...\n"
 CASES = [
     "{evil}::test_t",
     "../../../../../../../../../../../..{evil}::test_t",
-    "property/../../..{evil}::test_t",
-    "file://{evil}::test_t",
     "{evil}",
     "conftest.py::test_t",
-    "property/test_identifiers.py",
     "property/test_identifiers.py::test_nowhere",
     "property/test_identifiers.py::_forged",
-    "property\\test_identifiers.py::test_t",
     "property/test_identifiers.py::test_t\x1b[2J",
     "a\x00b.py::test_t",
     "-p evil",
     "--rootdir={evil}",
-    "@{evil}",
     "::error::forged",
     "",
 ]
-ADDRESSES = [
-    "https://evil.test",
-    "http://localhost:1",
-    "https://user:pw@evil.test",
-    "https://today.test/prefix",
-]
-NO_ADDRESSES = [
-    "file:///etc/passwd",
-    "javascript:alert(1)",
-    "//evil.test",
-    "https://evil.test\r\nX: 1",
-    "\x1b[2J",
-    DEEP,
-]
-NO_NAMES = ["../../evil", "/evil", "a\\b", "a\nfacts: {}", "a\x85b", "a\u2028b", "\x1b[2J", "", 7, DEEP]
-ARGUMENTS = ["--data {evil}", "--host 0.0.0.0", "--fault x --port=80", "--cors *", "--data={evil}", "'", "-h"]
+ADDRESSES = ["https://evil.test", "https://user:pw@evil.test", "https://today.test/prefix"]
+NO_ADDRESSES = ["javascript:alert(1)", "//evil.test", "https://evil.test\r\nX: 1", DEEP]
+NO_NAMES = ["../../evil", "/evil", "a\nfacts: {}", "a\u2028b", "\x1b[2J", "", DEEP]
+ARGUMENTS = ["--data {evil}", "--fault x --port=80", "--cors *", "--data={evil}", "'", "-h"]
 NUMBERS = [HUGE, -1, float("inf"), "1", DEEP]
 
 TODAY = "REGISTRY_BASE_URL names https://today.test"

@@ -64,21 +64,6 @@ def test_the_page_asks_nothing_of_the_network_and_every_link_within_leads_somewh
     assert any(link.startswith("finding-") for link in links)
 
 
-@pytest.mark.parametrize(
-    ("name", "findings", "not_judged"),
-    [
-        ("index.html", '<h2 id="findings">', '<h2 id="not-judged">'),
-        ("index.html", 'href="#findings">F', 'href="#not-judged">'),
-        ("summary.md", " findings\n\n|  | Standing", "\n\n### Not judged\n\n"),
-    ],
-)
-def test_what_is_contradicted_stands_above_what_was_not_judged(
-    rendered: Path, name: str, findings: str, not_judged: str
-) -> None:
-    text = (rendered / name).read_text("utf-8")
-    assert 0 < text.index(findings) < text.index(not_judged)
-
-
 def test_the_page_stays_small_whatever_was_found(folder: Path) -> None:
     """Every place a service's words can come to is full of what takes most room."""
     record = collect(folder)
