@@ -135,23 +135,6 @@ def test_waiting(world: World) -> None:
     until(lambda: (Path(os.environ["TMPDIR"]) / "enough").exists() or draft.uid == "", bool, LONG)
 
 
-@contract("draft-exists-present")
-def test_asking(world: World) -> None:
-    """A case that goes on sending requests when the run is stopped."""
-    draft = world.draft()
-    until(lambda: not world.author.get_draft(draft.uid), bool, LONG)
-
-
-@contract("contact-create-accepted")
-@pytest.mark.parametrize("turn", range(3))
-def test_contacts(world: World, expect: Expect, turn: int) -> None:
-    """Creates a record that no operation removes."""
-    record = world.samples.contact(world.uid())
-    sent = world.author.send("createContact", query={"schema": world.samples.contact_schema}, json=record)
-    expect("contact-create-accepted").accepted(sent)
-    assert turn >= 0
-
-
 @contract("draft-get-content")
 def test_past_the_transport(world: World) -> None:
     """A connection that a case opens itself."""

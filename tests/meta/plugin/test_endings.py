@@ -133,18 +133,6 @@ def test_a_run_that_has_spent_its_requests_stops_cleans_up_and_says_so(
     assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
 
 
-def test_the_next_permanent_record_is_not_created_and_its_case_says_so(
-    run: Any, faulty: Callable[..., Any]
-) -> None:
-    service = faulty(pace="permanent_records = 2")
-    ended = run("-k", "test_contacts", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 6, ended.output
-    assert "has created the 2 permanent records it may create in abs-dev" in ended.verdict["reason"]
-    assert service.app.count("POST", "/documents") == 2
-    assert ended.verdict["environment"]["permanent_records"] == {"abs-dev": 2}
-    assert len(ended.verdict["residue"]) == 2
-
-
 def test_an_environment_that_stays_down_stops_the_run(
     run: Any, faulty: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,15 +21,6 @@ def decorators() -> Iterator[tuple[str, list[ast.Call]]]:
                 yield f"{path.relative_to(cases_directory()).as_posix()}::{function.name}", calls
 
 
-def test_every_case_says_what_it_sends() -> None:
-    silent = [
-        name
-        for name, calls in decorators()
-        if not any(keyword.arg == "requests" for call in calls for keyword in call.keywords)
-    ]
-    assert not silent, f"take the number of a run on the sandbox, as @contract(…, requests=…): {silent}"
-
-
 def test_smoke_takes_in_every_case_that_is_marked(program: Program) -> None:
     taken = program("run", "--collect-only", "-q", "--profile=smoke").out
     marked = [

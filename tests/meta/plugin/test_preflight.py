@@ -70,19 +70,6 @@ def test_what_stands_behind_names_of_its_own_is_judged(run: Any, serve_app: Call
     assert len(asked) <= 12 + 3 * 6
 
 
-def test_a_token_that_is_known_under_another_scheme_is_one_finding(
-    run: Any, serve_app: Callable[[Any], str]
-) -> None:
-    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-    from registry_contracts.sandbox.serve import altered  # noqa: PLC0415
-
-    target = run.aim(serve_app(Renamed(altered(Settings(variants=("refusals-404",))), scheme="Token")))
-    ended = run(f"--target={target}")
-    assert [each["clause"] for each in ended.verdict["findings"]] == ["token-opens-protected"]
-    assert "scheme in [names] lets the rest be judged" in ended.verdict["environment"]["breaker"]
-    assert ended.verdict["environment"]["requests"] <= 12
-
-
 def test_a_wrong_path_is_a_matter_of_the_address_and_one_line_says_so(
     run: Any, faulty: Callable[..., Any]
 ) -> None:

@@ -77,35 +77,6 @@ def test_what_is_left_of_the_drafts_of_a_case(
     assert [entry.identifier for entry in ledger.removable()] == ([UID] if left or (kept and saved) else [])
 
 
-def test_the_drafts_of_all_refused_submissions_are_looked_for_where_one_is_there(
-    tmp_path: Path, looked_for: list[str]
-) -> None:
-    writes = Ledger(tmp_path / "ledger-gw0.jsonl")
-
-    def submitted(role: str, uid: str, state: State = "refused", realm: str = "abs-dev") -> None:
-        operation = "createWorkflowRecordWithIdentifier"
-        entry = writes.intend(messages.write(operation, f"rc-test-{uid}", role=role, realm=realm))
-        assert entry is not None
-        writes.settle(entry, state)
-
-    for uid in ("first", "accepted", "second", "ACCEPTED", "last"):
-        submitted("restricted", uid)
-    for uid in ("before-", "amidst-", "behind-"):
-        submitted("author", uid)
-    submitted("author", "accepted", "created")
-    submitted("author", "elsewhere", realm="ort-dev")
-    writes.close()
-    ledger = Ledger(tmp_path / "ledger-main.jsonl")
-    session: Any = SimpleNamespace(
-        breaker=SimpleNamespace(open=None), namespace=Namespace("test"), ledger=ledger
-    )
-    draft_cleanup.note_of_refused_submissions(session, tmp_path.glob("ledger-gw*.jsonl"))
-    ledger.close()
-    names = ("last", "first", "second", "behind-", "amidst-")
-    assert looked_for == [f"rc-test-{uid}" for uid in names]
-    assert {entry.identifier for entry in ledger.removable()} == {*looked_for[:3]}
-
-
 def test_what_is_a_draft_of_contacts_and_submissions_is_deleted(
     tmp_path: Path, looked_for: list[str]
 ) -> None:

@@ -108,14 +108,23 @@ def test_an_echoing_service_gets_no_secret_into_the_evidence(
     assert_clean(ended, own | {f"sandbox-{role}" for role in ("author",)})
 
 
-def test_a_worker_that_cannot_go_on_stops_the_run_and_says_why_in_a_line_without_a_secret(
-    run: Any, faulty: Callable[..., Any]
+@pytest.mark.parametrize(
+    ("plugin", "told"),
+    [
+        (
+            "broken_journal",
+            "worker gw0 broke: OSError: [Errno 28] No space left for [redacted] of [redacted]",
+        ),
+        ("breaking", "RuntimeError: no place for [redacted]"),
+    ],
+)
+def test_what_breaks_a_worker_or_pytest_is_told_in_a_line_without_a_secret(
+    run: Any, faulty: Callable[..., Any], plugin: str, told: str
 ) -> None:
-    chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "1", "-p", "broken_journal", "--showlocals")
+    chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "1", "-p", plugin, "--showlocals")
     ended = run.apart(*chosen, f"--target={faulty().target}")
     assert ended.code == 3, ended.output
-    told = "worker gw0 broke: OSError: [Errno 28] No space left for [redacted] of [redacted]"
-    assert f"worker: {told}" in ended.verdict["reason"]
+    assert told in ended.verdict["reason"]
     assert "Traceback" not in ended.output
     assert "INTERNALERROR" not in ended.output
     assert len(ended.cases()) <= 11

@@ -44,17 +44,6 @@ def test_a_run_outlives_its_tokens(run: Any, faulty: Callable[..., Any]) -> None
     assert service.app.count("POST", "/token") > 4
 
 
-def test_a_worker_that_dies_before_it_begins_is_named_and_does_no_harm(
-    run: Any, faulty: Callable[..., Any]
-) -> None:
-    service = faulty()
-    ended = run.apart("-k", "test_save", "-n", "1", "-p", "dying", f"--target={service.target}")
-    assert ended.code == 0, ended.output
-    assert "warning: worker gw0 died; what it was at was done by others" in ended.out
-    assert ended.verdict["notes"] == ["worker gw0 died; what it was at was done by others"]
-    assert ended.cells()["draft-save-creates", "abs-dev"] == "pass"
-
-
 def test_a_case_that_takes_its_worker_with_it_is_an_error_and_the_others_are_judged(
     run: Any, faulty: Callable[..., Any]
 ) -> None:
