@@ -120,16 +120,6 @@ def test_a_finding_says_what_was_and_which_request_shows_it() -> None:
     assert cause.request == f"GET /documents/{UID}/versions/draft after saveDraft 201"
 
 
-def test_a_finding_quotes_the_answer_of_the_operation_that_gave_it() -> None:
-    deleted, there = sent("deleteDraft", "DELETE", DRAFT, 204), sent("draftExists", "HEAD", DRAFT, 200)
-    found = seen("draft-delete-removes", deleted, "draftExists was answered 200", expected="no draft")
-    found = structs.replace(found, exchanges=("0", "1"))
-    record = replace(Story().record(), findings=(found,), exchanges={"0": deleted, "1": there})
-    (cause,) = judge(record, [load_catalogue().clause(found.clause)]).causes
-    assert cause.was == "But draftExists was answered 200; expected: no draft."
-    assert cause.request.startswith("HEAD ")
-
-
 def test_an_accepted_deviation_hides_no_failure_beneath_it() -> None:
     story = Story()
     story.contradicts("draft-get-content")

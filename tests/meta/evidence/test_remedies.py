@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from registry_contracts.evidence.record import QUIET, Block, Environment, ExitCode, Narrowed, Verdict
+from registry_contracts.evidence.record import QUIET, Block, ExitCode, Narrowed, Verdict
 from registry_contracts.evidence.remedies import NEXT_STEPS, Remedy
 from registry_contracts.evidence.verdicts import judge
 from registry_contracts.reports.summary import Light, lamps
@@ -42,16 +42,6 @@ def test_what_was_not_judged_has_a_remedy_and_a_lamp_that_is_not_green(
     lit = {each.name: each for each in lamps(record, verdict)}
     assert (lit[lamp].light, lit[lamp].verdicts) == (Light.AMBER, 1)
     assert lit["contract"].light is not Light.GREEN
-
-
-def test_an_account_that_stopped_a_run_is_no_fault_of_the_environment() -> None:
-    about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
-    stopped = Environment(breaker=ACCOUNT)
-    record = run_record(clauses=(about.id,), environment=stopped)
-    verdict = judge(record, [about])
-    assert [group.remedy for group in verdict.not_judged] == [Remedy.ACCOUNT]
-    lit = {each.name: each.light for each in lamps(record, verdict)}
-    assert (lit["settings"], lit["environment"]) == (Light.RED, Light.GREEN)
 
 
 @pytest.mark.parametrize("strict", [True, False])

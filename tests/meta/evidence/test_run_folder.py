@@ -2,7 +2,6 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 import pytest
 
 from registry_contracts.evidence.record import Narrowed
-from registry_contracts.evidence.run_comparison import is_comparable, series_of
-from registry_contracts.evidence.run_folder import new_folder, point_latest, prune
-from registry_contracts.interface.catalogue import load_catalogue
-from tests.meta.evidence.sample_records import Story, consumer
+from registry_contracts.evidence.run_comparison import is_comparable
+from registry_contracts.evidence.run_folder import new_folder, prune
+from tests.meta.evidence.sample_records import Story
 
 MOMENT = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -46,19 +44,6 @@ def test_the_oldest_runs_go_unless_a_sweep_or_a_reader_still_needs_them(tmp_path
     }
 
 
-def test_a_folder_called_latest_is_kept_under_another_name(tmp_path: Path) -> None:
-    for number in (2, 3):
-        (tmp_path / "latest").mkdir()
-        (tmp_path / "latest" / "verdict.json").write_text(str(number))
-        point_latest(tmp_path / "20300102-030405-dev-abcd")
-        assert (tmp_path / "latest").readlink().name == "20300102-030405-dev-abcd"
-        assert (tmp_path / f"latest-{number}" / "verdict.json").read_text() == str(number)
-        (tmp_path / "latest").unlink()
-
-
-RUN = Story().record().run
-
-
 @pytest.mark.parametrize(
     ("command", "narrowed", "kept"),
     [
@@ -78,13 +63,3 @@ def test_faults_and_narrowed_runs_make_no_entry(
 
 def test_a_run_that_tested_nothing_makes_no_entry(story: Story) -> None:
     assert not is_comparable(story.record(), story.verdict())
-
-
-def test_profile_realms_clauses_and_consumer_make_a_series() -> None:
-    whole = replace(RUN, clauses=tuple(clause.id for clause in load_catalogue()))
-    assert series_of(whole) == "gate in abs-dev, bch-dev"
-    assert series_of(replace(whole, clauses=("list-top",))) == "gate in abs-dev, bch-dev; list-top"
-    held = replace(whole, terms=replace(whole.terms, consumer=consumer("getDraft")))
-    assert series_of(held) == "gate in abs-dev, bch-dev; for sdk.toml"
-    many = [series_of(replace(whole, clauses=whole.clauses[start:])) for start in (1, 2)]
-    assert len({series_of(whole), *many}) == 3

@@ -174,17 +174,3 @@ def test_a_token_that_the_service_forgot_is_renewed_and_noted_unless_something_d
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
     assert bool(stage.author.another_token_that_ended_early()) is not disturbed
     assert stage.session.faults == ({} if disturbed else {ENDED_EARLY: 1})
-
-
-def test_a_token_that_ended_early_is_told_once_and_one_issued_before_it_ended_is_no_other(
-    stage: SimpleNamespace,
-) -> None:
-    stage.session.target.accounts["other"] = Account("other", "other@x.test", Secret("secret-of-other"))
-    other = Actor(stage.session, "other", "abs-dev", "c", exchanges=stage.exchanges)
-    roles = stage.author, other
-    for told in ([True, False], [True, False]):
-        ended = {f"Bearer {each.token()}" for each in roles}  # both by one event
-        stage.registry.refuses = lambda sent, ended=ended: 401 if sent in ended else 200
-        for each in roles:
-            assert each.send("getDraft", path={"uid": UID}).answer.status == 200
-        assert [bool(stage.author.another_token_that_ended_early()) for _ in told] == told

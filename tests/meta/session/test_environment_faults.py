@@ -76,12 +76,6 @@ def test_no_secret_stands_in_what_is_told_of_a_page(open_session: Any, serve: An
     assert told.startswith("an HTML page 'no [")
 
 
-def test_one_empty_body_is_asked_for_again(open_session: Any, serve: Any) -> None:
-    server, made = serve(in_turn(EMPTY, OK)), open_session()
-    exchange = made.send("GET", server.url, operation="getDraft")
-    assert (exchange.answer.json, exchange.met) == ({}, ["an empty body with status 200 where more is due"])
-
-
 @pytest.mark.parametrize("odd", [PAGE, None], ids=["a page", "a reset"])
 def test_a_payload_that_is_blocked_is_no_outage(open_session: Any, serve: Any, odd: bytes | None) -> None:
     server = serve(lambda request, _: odd if request.body == b"<" else OK)
@@ -93,23 +87,6 @@ def test_a_payload_that_is_blocked_is_no_outage(open_session: Any, serve: Any, o
     assert str(sends[-1].fault).startswith("requests like this are blocked on the way (")
     assert made.send("PUT", server.url + URL, operation="updateContact", body=b"{}").answered
     assert made.broken == []
-
-
-def test_what_a_request_met_is_written_down_with_it(open_session: Any, serve: Any) -> None:
-    written: list[tuple[str, Any]] = []
-    events = lambda kind, event: written.append((kind, event))  # noqa: E731
-    server, made = serve(in_turn(answer("503 Busy"), answer("502 Bad"), OK)), open_session(events=events)
-    exchange = made.send("GET", server.url, operation="getDraft")
-    met = [event for kind, event in written if kind == "fault"]
-    assert [(event.fault, event.operation) for event in met] == [
-        ("status 503", "getDraft"),
-        ("status 502", "getDraft"),
-    ]
-    assert (
-        {event.exchange for event in met}
-        == {event.id for kind, event in written if kind == "exchange"}
-        == {exchange.id}
-    )
 
 
 @pytest.fixture

@@ -69,19 +69,12 @@ def test_what_became_of_a_write(seen: Response | None, fault: str | None, state:
     [
         {"identifier": "minted-00001"},
         {"data": {"uid": "minted-00001"}},
-        {"_id": "minted-00001", "id": 7},
         {"workflow": {"_id": "workflow-0001"}, "document": {"identifier": "minted-00001"}},
     ],
 )
 def test_an_identifier_that_the_service_minted_is_found(body: Any) -> None:
     assert named(answer(201, body)) == "minted-00001"
     assert named(answer(201, {"id": "short"})) is None
-
-
-def test_an_identifier_that_the_service_minted_is_found_in_the_location() -> None:
-    place = "http://registry.example/api/v2013/documents/minted-00001?then=else-where-1"
-    assert named(messages.answer(status=201, location=place)) == "minted-00001"
-    assert named(messages.answer({"id": "minted-00002"}, 201, location=place)) == "minted-00002"
 
 
 def test_drafts_of_all_workers_are_removable_until_one_of_them_is_removed(
@@ -145,22 +138,6 @@ def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
     write(books[1], "createAttachment", "rc-test99999999", "created")
 
 
-def test_a_further_record_under_a_name_that_was_sent_before_takes_a_place(ledger: Any) -> None:
-    book = ledger(most=3)
-
-    def create(identifier: str, *, renamed: bool) -> None:
-        entry = book.intend(messages.write("createContact", identifier))
-        book.settle(entry, "created", renamed=renamed)
-
-    create("rc-test00000001", renamed=True)
-    create("rc-test00000001", renamed=False)
-    create("rc-test00000001", renamed=True)
-    create("given-by-settings", renamed=True)
-    for identifier in ("rc-test00000001", "given-by-settings", "rc-test00000002"):
-        with pytest.raises(ResidueSpent):
-            book.intend(messages.write("createContact", identifier))
-
-
 def test_a_write_waits_for_one_under_way_that_may_come_to_nothing(ledger: Any) -> None:
     first, second = ledger("gw0", 1), ledger("gw1", 1)
     entry = first.intend(messages.write("createContact", "rc-test00000001"))
@@ -209,10 +186,3 @@ def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(planned: 
     several(planned, 2, "test_a_contact_is_created")
     with pytest.raises(ResidueSpent, match="12 permanent records it may create"):
         let_through(planned, "rc-test-planned-2", "test_a_contact_is_created")
-
-
-def test_advice_takes_no_place_of_a_planned_record(planned: ResidueBudget) -> None:
-    several(planned, 4, "case {}", advisory=True)
-    with pytest.raises(ResidueSpent, match="that no plan foresaw"):
-        let_through(planned, "rc-test-advice-4", "test_a_contact_is_created", advisory=True)
-    several(planned, 8, "test_a_contact_is_created")

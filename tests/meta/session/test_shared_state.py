@@ -36,15 +36,6 @@ def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
     assert made == [1]
 
 
-def test_counters_and_offers_are_those_of_all_workers(tmp_path: Path) -> None:
-    first, second = SharedState(tmp_path), SharedState(tmp_path)
-    assert [first.take("files"), second.take("files"), first.take("files")] == [0, 1, 2]
-    assert second.take("records") == 0
-    first.offer("files", 1)
-    second.offer("files", 2)
-    assert (second.offered("files"), second.offered("records")) == (1, None)
-
-
 WORKERS = 3
 
 

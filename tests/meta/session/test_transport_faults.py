@@ -70,7 +70,6 @@ BAD: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "gzip": (bomb, TOO_LONG),
     "masses": (lambda: sized(b"[" + b"1," * (MOST_VALUES + 1) + b"0]"), f"more than {MOST_VALUES:,} values"),
     "too-long": (HEAD + b"Content-Length: 20\r\n\r\n{}", "broke off"),
-    "two-lengths": (HEAD + b"Content-Length: 2\r\nContent-Length: 7\r\n\r\n{}", "broke off (InvalidHeader)"),
     "coding-twice": (sized(b"{}", "Content-Encoding: gzip, gzip"), "Content-Encoding says (gzip, gzip)"),
     "headers": (HEAD + b"".join(b"X-%d: y\r\n" % n for n in range(200)) + b"\r\n{}", "flood of headers"),
     "line": (HEAD + b"X: " + b"y" * 100_000 + b"\r\n\r\n{}", "a line in the head of the answer is endless"),
@@ -131,25 +130,3 @@ def test_a_flaw_is_named(body: bytes, value: Any, flaw: str | None) -> None:
     answer = response(200, body, {"content-type": "application/json"})
     assert (answer.json, answer.flaw) == (value, flaw)
     assert (f"[the body: {flaw}]" in answer.quote()) is (flaw is not None)
-
-
-def test_a_coding_that_is_none_is_taken_off(open_session: Any, serve: Any) -> None:
-    packed = sized(gzip.compress(b"{}"), "Content-Encoding: gzip, identity")
-    assert sent(open_session, serve(writing(packed))).answer.json == {}
-
-
-@pytest.mark.parametrize(
-    ("method", "status", "what"), [("HEAD", 200, "the answer to HEAD"), ("DELETE", 204, "a 204")]
-)
-def test_content_that_comes_late_behind_an_answer_without_is_told(
-    open_session: Any, serve: Any, method: str, status: int, what: str
-) -> None:
-    def respond(_: Any, connection: socket.socket) -> None:
-        connection.sendall(f"HTTP/1.1 {status} X\r\n\r\n".encode())
-        time.sleep(0.005)
-        connection.sendall(b'{"left": "over"}')
-
-    server, made = serve(respond), open_session()
-    exchange = made.send(method, server.url, operation="draftExists" if method == "HEAD" else "deleteDraft")
-    assert bool(exchange.answer.content) is (method == "HEAD")
-    assert made.session.faults == {f"content behind {what}, which has none (RFC 9110)": 1}

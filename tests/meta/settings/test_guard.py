@@ -87,30 +87,9 @@ def test_a_prefix_with_encoded_letters_is_compared_by_meaning() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        *(
-            "abs",
-            "bch",
-            "chm",
-            "ort",
-            "ABS",
-            " abs",
-            "abs\t",
-            "\xa0abs",
-            '"abs"',
-            "ab%73",
-            "%61%62%73",
-            "%2561bs",
-        ),
-        *(
-            "abs-dev,abs",
-            "abs, abs-dev",
-            "abs-dev;ort",
-            "\ufeffabs",
-            "abs\x00",
-            "\uff41\uff42\uff53",
-            "abs%20",
-        ),
-        "abs-dev%2Cabs",
+        *("abs", "bch", "chm", "ort", "ABS", " abs", "abs\t", "\xa0abs", '"abs"', "ab%73", "%61%62%73"),
+        *("%2561bs", "abs-dev,abs", "abs, abs-dev", "abs-dev;ort", "\ufeffabs", "abs\x00"),
+        *("\uff41\uff42\uff53", "abs%20", "abs-dev%2Cabs"),
     ],
 )
 def test_a_production_realm_is_refused_in_header_and_query(value: str) -> None:
