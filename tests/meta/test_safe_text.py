@@ -3,17 +3,7 @@
 import math
 import os
 
-import pytest
-
-from registry_contracts.safe_text import SafeOutput, cut, json_text
-
-
-@pytest.mark.parametrize(
-    ("text", "most", "shown"),
-    [("", 3, ""), ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("abcd", 4, "abcd"), ("abcd", 1, "…")],
-)
-def test_a_text_is_cut_to_its_length(text: str, most: int, shown: str) -> None:
-    assert cut(text, most) == shown
+from registry_contracts.safe_text import SafeOutput, json_text
 
 
 def test_what_json_has_no_word_for_is_written_as_a_text() -> None:

@@ -46,19 +46,6 @@ def test_a_should_is_noted_and_the_case_goes_on(attempt: Attempt, should: Claim)
     assert attempt.evidence[0].seen.startswith("200")
 
 
-@pytest.mark.parametrize(
-    ("operation", "words"), [("getDraft", "404"), ("draftExists", "draftExists was answered 404")]
-)
-def test_what_was_seen_names_the_operation_that_gave_another_answer(
-    attempt: Attempt, should: Claim, operation: str, words: str
-) -> None:
-    deleted, looked = exchange(answer({}), "getDraft"), exchange(answer(None, 404), operation)
-    should.holds(False, deleted, looked, expected="there")
-    should.holds(False, looked, deleted, expected="there", seen=looked.answer.quote())
-    should.accepted(looked)
-    assert [each.seen for each in attempt.evidence] == [words] * 3
-
-
 @pytest.mark.parametrize("name", ["accepted", "refused", "turned_down"])
 @pytest.mark.parametrize("path", ["versions/draft", "attachments/persist-temporary/file-1"])
 def test_a_redirect_of_a_write_neither_accepts_nor_refuses(must: Claim, name: str, path: str) -> None:

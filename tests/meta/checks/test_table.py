@@ -9,7 +9,7 @@ import pytest
 
 from registry_contracts.checks.definition import Check
 from registry_contracts.checks.documents import digest_of
-from registry_contracts.checks.outcomes import Blocked, CheckOutcome
+from registry_contracts.checks.outcomes import CheckOutcome
 from registry_contracts.checks.table import TABLE, Judgement, judge
 from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.interface.catalogue import load_catalogue
@@ -198,14 +198,8 @@ def test_a_message_of_the_workflow_is_due_where_no_realm_is_named() -> None:
         (("GET", DRAFT, answer(500, {})), "no-server-error"),
         (("GET", DRAFT, answer(200, {"seen": TOKEN})), "no-secret-echoed"),
         (("GET", DRAFT, answer(200, {}, "text/plain")), "json-labelled-json"),
-        (("GET", DRAFT, answer(404, b"nothing here", "text/plain")), "json-bodies"),
-        (("HEAD", DRAFT, answer(200, {})), "head-without-body"),
         (("GET", "/api/v2013/document-drafts", answer(200, {"a": 1})), "list-answers"),
         (("GET", "/api/v2013/document-drafts?%24top=1", answer(200, [{}, {}])), "list-top"),
-        (
-            ("GET", "/api/v2013/documents/rc-test-0001/attachments?top=1", answer(200, [{}, {}])),
-            "attachment-list-top",
-        ),
         (("GET", "/api/v2013/documents/rc-test-01/versions/draft", answer(200, {})), "uid-too-short"),
         (
             (
@@ -241,16 +235,6 @@ def test_every_operation_has_a_clause_about_acceptance() -> None:
 def test_what_is_no_operation_is_not_judged() -> None:
     nothing = judged("GET", "/app.js", answer(500, b"x"))
     assert (nothing.facts, nothing.touched) == (None, ())
-
-
-def test_an_operation_that_is_not_implemented_is_not_accepted_and_options_of_a_list_are_exempt() -> None:
-    clause = load_catalogue().clause("attachment-thumbnail-image")
-    for path, outcome in (("thumbnail", CheckOutcome.CONTRADICTED), ("attachments?filter=a", None)):
-        sent = messages.exchange(answer(501, {}), "getAttachmentThumbnail", url=f"{BASE}/{path}")
-        if outcome is not None:
-            assert TABLE["accepted"].judge(clause, clause.operations[0], sent).outcome is outcome
-        with pytest.raises(Blocked):
-            TABLE["accepted" if outcome is None else "refused"].judge(clause, clause.operations[0], sent)
 
 
 def test_bad_weather_is_an_obstacle_and_no_finding() -> None:

@@ -148,20 +148,3 @@ def test_a_case_of_ones_own_runs(installed: Installed, tmp_path: Path) -> None:
     assert "1 passed" in ended.stdout, ended.stdout
     (judged,) = [each for each in verdict["clauses"] if each["id"] == "draft-get-content"]
     assert judged["realms"]["abs-dev"]["verdict"] == "pass"
-
-
-def test_pytest_gets_the_cases_where_they_are_asked_for_and_is_left_alone_elsewhere(
-    installed: Installed, tmp_path: Path
-) -> None:
-    installed.folder = own = tmp_path / "own"
-    (own / "contracts").mkdir(parents=True)
-    (own / "contracts" / "__init__.py").write_text("OWN = True\n", "utf-8")
-    (own / "conftest.py").write_text("def pytest_addoption(parser): parser.addoption('--target')\n", "utf-8")
-    (own / "test_own.py").write_text("import contracts\ndef test_own(): assert contracts.OWN\n", "utf-8")
-    ended = installed(f"{installed.python} -P -m pytest", "-p", "no:cacheprovider", "--target=board")
-    assert "1 passed" in ended.stdout, ended.stdout + ended.stderr
-    installed.folder = tmp_path
-    ended = installed(
-        f"{installed.python} -P -m pytest", "--registry-contracts", "--plan", "--realm=abs-dev", "-k", "draft"
-    )
-    assert "Nothing was sent." in ended.stdout, ended.stdout + ended.stderr

@@ -11,11 +11,9 @@ from tests.meta.messages import answer, exchange, response
 WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}
 SHORT: dict[str, Any] = {"Content-Length": "6"}
 LONG: dict[str, Any] = {"Content-Length": "52"}
-HIT: dict[str, Any] = {"X-Cache": "Hit from a store"}
 COUNT: dict[str, Any] = {"X-Total-Count": "0"}
-MISS: dict[str, Any] = {"X-Cache": "Miss"}
 PAGE: dict[str, Any] = {"body": b"<html><title>Request Rejected</title></html>", "media": "text/html"}
-EMPTY, PLAIN, OWED = "an empty body with", "a body of type text/plain with", "where more is due"
+EMPTY, PLAIN = "an empty body with", "a body of type text/plain with"
 #: An answer of another operation, which shows that the service is there.
 OTHER = ("getDraftInfo", answer({"size": 1}))
 SAVES = [("saveDraft", answer({}, 201)), ("saveDraft", answer({}, 200))]
@@ -125,15 +123,6 @@ def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a
         removed = exchange(answer(), "deleteDraft", method="DELETE")
         assert foreign.take(removed) is None
         assert bool(perhaps_of_the_way(removed)) is doubtful
-
-
-def test_words_name_who_answered() -> None:
-    cached = answer(None, Age="600", Via="1.1 edge-7", **HIT)
-    assert taken(("getDraft", cached)) == [f"{EMPTY} status 200 {OWED} (age, via)"]
-    assert answer({}, Age="0", **MISS).quote() == "200 {}"
-    assert answer({}, 403, Server="AkamaiGHost").quote() == "403 {} (server: akamaighost)"
-    page = environment_fault(answer(**PAGE), "getDraft")
-    assert page == "an HTML page 'Request Rejected' with status 200 where JSON is due"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ from registry_contracts.history.drift import (
     ADDED,
     CHANGED,
     GONE,
-    between_realms,
     compare,
-    realm_difference_lines,
 )
 from registry_contracts.history.observed_facts import Facts, Place, Severity
 
@@ -68,19 +66,3 @@ def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first() -
         (Severity.BREAKING, ("chm-dev",), "b", "200", "500"),
         (Severity.ADDITIVE, ("abs-dev", "bch-dev"), "a", "403", "200"),
     ]
-
-
-def test_realms_that_disagree_are_shown_with_their_values_and_what_one_lacks() -> None:
-    differing = facts(realms=REALMS[:2], a="200", b="1") | facts(realms=REALMS[2:], a="404", b="1")
-    assert list(realm_difference_lines(between_realms(differing))) == [
-        "list-envelope · listDrafts",
-        "  a",
-        "    abs-dev, bch-dev: 200",
-        "    chm-dev: 404",
-    ]
-    unseen = facts(realms=REALMS[:1], a="200") | facts(realms=REALMS[1:], b="200")
-    assert between_realms(unseen) == ()
-    lacking = shape({"a": "string"})
-    del lacking[Place("draft-save-answer", "saveDraft", "chm-dev")]["200 body.a"]
-    (difference,) = between_realms(lacking)
-    assert difference.values == {"abs-dev": "string", "bch-dev": "string", "chm-dev": "absent"}

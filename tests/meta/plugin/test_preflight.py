@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.meta.renamed_service import Renamed
+from registry_contracts.sandbox.app import create_app
+from registry_contracts.sandbox.habits import Settings
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
@@ -21,11 +22,18 @@ def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str
 def test_realms_in_other_words_are_one_finding_that_names_them(
     run: Any, serve_app: Callable[[Any], str]
 ) -> None:
-    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
-    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - not every test serves
+    sandbox = create_app(Settings())
+    known = {realm.upper().encode(): realm.encode() for realm in REALMS}
 
-    service = Renamed(create_app(Settings()), values={realm: realm.upper() for realm in REALMS})
-    ended = run(f"--target={run.aim(serve_app(service))}")
+    async def renamed(scope: Any, receive: Any, send: Any) -> None:
+        """The sandbox, which knows a realm only by its name in capitals."""
+        headers = [
+            (name, known.get(value, b"not-known-here") if name == b"realm" else value)
+            for name, value in scope.get("headers", ())
+        ]
+        await sandbox({**scope, "headers": headers}, receive, send)
+
+    ended = run(f"--target={run.aim(serve_app(renamed))}")
     assert ended.code == 1, ended.output
     findings = ended.verdict["findings"]
     assert {(each["clause"], each["realm"], each["confirmed"]) for each in findings} == {
@@ -36,38 +44,6 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
     assert 'sent_as = "ABS-DEV" in [realm.abs-dev]' in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["requests"] <= 12
     assert "refuses every realm" in ended.verdict["environment"]["breaker"]
-
-
-def test_what_stands_behind_names_of_its_own_is_judged(run: Any, serve_app: Callable[[Any], str]) -> None:
-    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
-    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - as above
-
-    query = {"$top": "limit", "Realm": "application"}
-    service = Renamed(
-        create_app(Settings()),
-        values={"abs-dev": "OTHER", "my": "mine"},
-        query=query,
-        scheme="Token",
-        realm_header="X-Application",
-    )
-    target = run.aim(serve_app(service))
-    known = target.read_text("utf-8").replace("[realm.abs-dev]", '[realm.abs-dev]\nsent_as = "OTHER"')
-    names = """[names]\nscheme = "Token"\nrealm_header = "X-Application"
-        query = { "$top" = "limit", Realm = "application" }\ncollections = { my = "mine" }\n"""
-    target.write_text(known + names, "utf-8")
-    chosen = "top_bounds or the_realm_may_stand or collection_my or test_save or schema_unknown"
-    ended = run(f"--target={target}", "--realm=abs-dev", "-k", chosen)
-    assert {each["clause"] for each in ended.verdict["findings"]} == {
-        "list-top",
-        "realm-query",
-        "list-my-answers",
-        "realm-document-realms",
-        "token-opens-protected",
-    }
-    assert " passed" in ended.output
-    assert " failed" not in ended.output
-    asked = [each for each in ended.journal("exchange") if each["case"].startswith(("[preflight", "[rights"))]
-    assert len(asked) <= 12 + 3 * 6
 
 
 def test_a_wrong_path_is_a_matter_of_the_address_and_one_line_says_so(

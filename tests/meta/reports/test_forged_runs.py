@@ -14,7 +14,6 @@ import pytest
 from tests.meta.program import Ended, RunCommand, assert_safe
 
 DEEP = json.loads("[" * 900 + "]" * 900)
-HUGE = 10**400
 CASE = "property/test_identifiers.py::test_a_near_miss_of_the_rule_stores_nothing[abs-dev-saveDraft]"
 EVIL = "from pathlib import Path\nPath({!r}).touch()\ndef test_t(): ...\n"
 #: `{evil}` is the path of a file that leaves a mark where it is run.
@@ -36,7 +35,6 @@ ADDRESSES = ["https://evil.test", "https://user:pw@evil.test", "https://today.te
 NO_ADDRESSES = ["javascript:alert(1)", "//evil.test", "https://evil.test\r\nX: 1", DEEP]
 NO_NAMES = ["../../evil", "/evil", "a\nfacts: {}", "a\u2028b", "\x1b[2J", "", DEEP]
 ARGUMENTS = ["--data {evil}", "--fault x --port=80", "--cors *", "--data={evil}", "'", "-h"]
-NUMBERS = [HUGE, -1, float("inf"), "1", DEEP]
 
 TODAY = "REGISTRY_BASE_URL names https://today.test"
 PASSWORD = "the-password-of-today"
@@ -56,11 +54,7 @@ def member(file: str, value: Any, *keys: str | int) -> Forge:
         for key in keys[:-1]:
             inside = inside[key]
         inside[keys[-1]] = value
-        text = (
-            json.dumps(content)
-            .replace("{evil}", str(folder.parents[1] / "evil.py"))
-            .replace("Infinity", "1e999")
-        )
+        text = json.dumps(content).replace("{evil}", str(folder.parents[1] / "evil.py"))
         path.write_text("\n".join(filter(None, (text, rest))), "utf-8")
 
     return forge
@@ -104,17 +98,12 @@ TABLE: list[Row] = [
     *(of_finding({"name": "sandbox", "kind": "x", "base_url": address}, "target") for address in NO_ADDRESSES),
     *(of_finding({"name": name, "kind": "x", "base_url": ""}, "target") for name in NO_NAMES),
     *(of_finding(f'pytest "--sandbox-arguments={words}"', "command") for words in ARGUMENTS),
-    *(of_finding(number, "seed") for number in NUMBERS),
     of_finding("../x", "profile"),
     of_finding("abs", "findings", 0, "realm"),
     *(("gate --from reports", member("run.json", name, "target"), "run.json") for name in NO_NAMES[:4]),
     *(("gate --from reports", member("run.json", each, "base_url"), "run.json") for each in NO_ADDRESSES[:3]),
-    *(("gate --from reports", member("run.json", number, "workers"), "run.json") for number in NUMBERS),
-    ("gate --from reports", member("run.json", "0001-01-01T00:00:00+23:59", "started"), "no calendar has this day"),
     ("gate --from reports", member("run.json", ["../gw0"], "expected_workers"), "not a name"),
-    ("gate --from reports", member("journal-gw0.jsonl", DEEP, "at"), "nests too deep"),
     *(("drift accept", member("observations.json", name, "target"), "observations.json") for name in NO_NAMES[:6]),
-    ("list findings", member("verdict.json", HUGE, "findings", 0, "rate", 0), "verdict.json"),
     *(
         (command, instead(file, make), file)
         for make in (link, no_text, lambda path, _: os.mkfifo(path), lambda path, _: path.mkdir())

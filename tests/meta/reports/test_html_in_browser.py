@@ -58,11 +58,3 @@ def test_the_filters_of_the_grid_work_by_keyboard_alone(opened: Open) -> None:
     page.keyboard.press("Space")
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
     assert page.locator(".row:not([hidden])").get_attribute("id") == "clause-draft-delete-removes"
-
-
-@pytest.mark.parametrize("share", [0.97, 1.0])
-def test_a_page_that_was_cut_off_says_so(opened: Open, rendered: Path, tmp_path: Path, share: float) -> None:
-    page = (rendered / "index.html").read_bytes()
-    part = tmp_path / "part.html"
-    part.write_bytes(page[: int(len(page) * share)])
-    assert opened(part).page.locator(".cut").is_visible() is (share < 1)

@@ -49,14 +49,6 @@ def test_a_port_in_use_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> N
     assert "choose another --port" in capsys.readouterr().err
 
 
-def test_two_sandboxes_do_not_share_a_folder(
-    start_sandbox: Callable[..., EmbeddedSandbox], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    start_sandbox("--data", str(tmp_path))
-    assert main(["--port", "0", "--data", str(tmp_path)]) == 4
-    assert "another sandbox" in capsys.readouterr().err
-
-
 def test_a_signal_ends_it_at_once_and_cleanly() -> None:
     command = [sys.executable, "-m", "registry_contracts.sandbox", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

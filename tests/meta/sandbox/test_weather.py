@@ -35,19 +35,6 @@ def test_a_client_sees_what_the_weather_makes_of_its_requests(
         assert client.get(draft_path("nobody-00001")).status_code == 401, "no other operation hangs"
 
 
-@pytest.mark.parametrize(
-    ("weather", "course"),
-    [
-        ("maintenance:from_request=3:seconds=3", [REFUSAL, REFUSAL, "200 html", "200 html"]),
-        ("outage-midway:from_request=2:seconds=3", [REFUSAL, "reset", "refused"]),
-    ],
-)
-def test_what_lasts_for_a_while_ends(client_in: ClientIn, weather: str, course: list[str]) -> None:
-    client = client_in(weather)
-    assert [client.came_of(client.list) for _ in course] == course
-    assert eventually(lambda: client.came_of(client.list) == REFUSAL)
-
-
 @pytest.mark.parametrize(("after", "there"), [(0, 404), (1, 200)])
 def test_a_write_whose_connection_was_reset_may_have_happened(
     client_in: ClientIn, after: int, there: int
