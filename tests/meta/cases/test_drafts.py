@@ -1,6 +1,5 @@
 """Drafts of the settings, and the stand-in for a valid record where the settings tell none."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,8 +11,6 @@ from registry_contracts.checks.outcomes import Untested
 from registry_contracts.settings.target import RealmSettings
 
 UID = "rc-abcd-12345"
-
-TOLD = RealmSettings(contact_schema="person", contact_organization="org-0123456789", country_terms=("ke",))
 
 
 def samples(run: Any, actor: Any, settings: RealmSettings | None = None) -> Samples:
@@ -39,10 +36,3 @@ def test_a_stand_in_that_is_refused_leaves_everything_untested(scripted: Any, ru
         _ = made.draft_schema
     with pytest.raises(Untested):
         made.draft(UID)
-
-
-def test_a_draft_of_the_settings_without_free_text_leaves_changes_untested() -> None:
-    made = Samples(replace(TOLD, draft_schema="list", draft_document={"number": "KE-1"}), "abs-dev")
-    assert (made.draft_schema, made.draft(UID)["number"]) == ("list", "KE-1")
-    with pytest.raises(Untested, match=r"realm\.abs-dev\.draft_document has no text"):
-        made.draft(UID, firstName="Rachel")

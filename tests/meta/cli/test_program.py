@@ -1,5 +1,6 @@
 """The program: its help, its options, and one clear line for a name that it does not know."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -46,6 +47,15 @@ def test_an_interruption_while_the_sandbox_starts_is_one_line(tmp_path: Path) ->
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "interrupted before anything was sent\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", ["operations", "clauses", "faults", "variants", "habits", "weathers"])
+def test_what_there_is_to_know_is_listed_for_people_and_for_programs(
+    run_command: RunCommand, what: str
+) -> None:
+    head, *lines = run_command("list", what).out.splitlines()
+    assert head.startswith("id  ")
+    assert len(lines) == len(json.loads(run_command("list", what, "--json").out)) > 1
 
 
 @pytest.mark.parametrize("name", COMMANDS)

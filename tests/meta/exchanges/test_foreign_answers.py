@@ -12,7 +12,6 @@ WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}
 SHORT: dict[str, Any] = {"Content-Length": "6"}
 LONG: dict[str, Any] = {"Content-Length": "52"}
 COUNT: dict[str, Any] = {"X-Total-Count": "0"}
-PAGE: dict[str, Any] = {"body": b"<html><title>Request Rejected</title></html>", "media": "text/html"}
 EMPTY, PLAIN = "an empty body with", "a body of type text/plain with"
 #: An answer of another operation, which shows that the service is there.
 OTHER = ("getDraftInfo", answer({"size": 1}))
@@ -123,14 +122,6 @@ def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a
         removed = exchange(answer(), "deleteDraft", method="DELETE")
         assert foreign.take(removed) is None
         assert bool(perhaps_of_the_way(removed)) is doubtful
-
-
-@pytest.mark.parametrize(
-    ("given", "doubtful"),
-    [(answer({}), False), (answer(**PAGE, status=403), True), (answer(**PAGE, status=500), False)],
-)
-def test_a_gateway_may_have_answered(given: Response, doubtful: bool) -> None:
-    assert bool(perhaps_of_the_way(exchange(given))) is doubtful
 
 
 def test_a_cache_may_have_answered_where_others_of_the_operation_were_in_none() -> None:

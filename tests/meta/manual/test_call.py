@@ -72,23 +72,6 @@ def test_drafts_are_deleted_unless_they_are_kept_and_what_stays_is_told(
     assert {*left} == {0}, "nothing of it is for a sweep"
 
 
-def test_a_dry_run_sends_nothing(
-    command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("REGISTRY_EMAIL", "somebody@example.test")
-    monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
-    ended = command("call", "createToken", "--dry-run")
-    assert ended.code == 0
-    assert "not sent: a dry run" in ended.out
-    assert "correct-horse" not in ended.out
-    assert (
-        "setting realm.abs-dev.contact_schema is missing: made up"
-        in command("call", "saveDraft", "--dry-run").out
-    )
-    assert list(tmp_path.glob("reports/*")) == []
-
-
 def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     signed_in = command("call", "createToken", "--target", faithful)
     assert "sandbox-author" not in signed_in.out + signed_in.err

@@ -92,29 +92,6 @@ def test_git_takes_no_sample_that_was_learned(command: RunCommand, archive: Arch
     assert staged.stdout.split() == ["targets/dev.toml"]
 
 
-IN_USE = {"message": "A document with the identifier exists, please use a different 'identifier'."}
-NOT_OURS = {"message": "Insufficient rights to update the draft record."}
-
-
-@pytest.mark.parametrize(
-    ("answers", "settings"),
-    [
-        ([(200, {}), (400, LOCKED)], {"locked_identifier"}),
-        ([(400, LOCKED), (200, {})], {"existing_identifier"}),
-        ([(400, IN_USE), (403, NOT_OURS)], {"others_identifier"}),
-    ],
-)
-def test_a_record_has_one_role(answers: list[tuple[int, Any]], settings: set[str]) -> None:
-    path = "/api/v2023/documents/schemas/permit/the-one-record"
-    entries = [
-        recorded("POST" if answer is IN_USE else "PUT", path, status, answer, {"document": {}}, "abs-dev")
-        for status, answer in answers
-    ]
-    read = [read_entry(number, each) for number, each in enumerate(entries, 1)]
-    found = learn(filter(None, read)).realms["abs-dev"]
-    assert {name for name, value in found.items() if value == "the-one-record"} == settings
-
-
 def test_production_gives_no_address_and_its_realms_nothing(command: RunCommand, archive: Archive) -> None:
     ended = command("init", "dev", "--from-har", archive(recording("abs")))
     assert ended.code == 0, ended

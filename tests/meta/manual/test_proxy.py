@@ -123,35 +123,6 @@ def test_what_may_not_be_sent_is_refused_before_the_first_byte(
     assert service.received == []
 
 
-def test_chunks_pass_both_ways_as_they_come(tmp_path: Path) -> None:
-    """Neither end waits for the other to finish: each piece is answered before the next is sent."""
-    pieces = [b"one", b"two", b"three"]
-
-    def script(wire: Wire) -> None:
-        if wire.head() is None:
-            return  # the proxy looked whether the service is there
-        wire.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        for piece in wire.chunks():
-            wire.send(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-        wire.send(b"0\r\n\r\n")
-
-    with (
-        serving(script) as url,
-        running_proxy(tmp_path, f"--base-url={url}") as proxy,
-        connected(proxy.url) as wire,
-    ):
-        wire.send(BEGUN.replace(b"GET", b"POST") + b"Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
-        assert wire.head() is not None
-        coming = wire.chunks()
-        came = [next(coming)]
-        for piece in pieces[1:]:
-            wire.send(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-            came.append(next(coming))
-        wire.send(b"0\r\n\r\n")
-        assert list(coming) == []
-    assert came == pieces
-
-
 NO_REQUESTS = {
     "name": BEGUN + SECRET + b"\r\n\x00bad: 1\r\n\r\n",
     "value": BEGUN + SECRET + b"\x01\r\n\r\n",

@@ -30,7 +30,6 @@ LOCKED = {"message": "The record is locked for workflow, cannot proceed."}
 NAMELESS = {name: value for name, value in CONTACT.items() if name != "firstName"}
 NAMED = {"identifier": "a-contact-of-mine"}
 FIRST_NAME = "contact-mandatory-first-name"
-OTHER_FIELD = {"errors": [{"code": "Error.InvalidValue", "property": "type"}]}
 #: One exchange: method, address, status, answer, what else of it, and the clauses that its answer contradicts.
 Step = tuple[str, str, int, Any, dict[str, Any], set[str]]
 
@@ -172,14 +171,6 @@ def test_a_list_is_given_time_to_settle(alone: Client) -> None:
     assert alone("GET", FILES, 200, [], realm=None) == ()
     alone.seconds_apart = 60
     assert [*broken(alone("GET", FILES, 200, [], realm=None))] == ["attachment-create-listed"]
-
-
-def test_a_refusal_that_names_another_field_is_a_remark_until_the_client_is_known_to_be_right(
-    client: Client,
-) -> None:
-    assert broken(client("POST", CREATE, 400, OTHER_FIELD, sent=NAMELESS)) == {FIRST_NAME: Standing.REMARK}
-    assert client("POST", CREATE, 201, NAMED, sent=CONTACT) == ()
-    assert broken(client("POST", CREATE, 400, OTHER_FIELD, sent=NAMELESS)) == {FIRST_NAME: Standing.FAULT}
 
 
 def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Client) -> None:

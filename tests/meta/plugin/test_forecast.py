@@ -4,7 +4,6 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from registry_contracts.interface.location import cases_directory
 from tests.meta.program import CHECKOUT, Program
@@ -45,30 +44,6 @@ def test_smoke_sends_no_more_than_the_readme_says(program: Program) -> None:
     verdict = json.loads((program.folder / "reports" / "latest" / "verdict.json").read_text("utf-8"))
     assert bar is not None
     assert verdict["environment"]["requests"] <= int(bar[1])
-
-
-def test_what_is_foretold_untested_is_untested_in_the_end(run: Any, faulty: Any) -> None:
-    """Of generated faults all that a setting is missing for, and by the same reason."""
-    service = faulty()
-    text = service.target.read_text("utf-8")
-    bare = re.sub(r"\n\[realm\..*", "\n", text, flags=re.DOTALL)
-    service.target.write_text(bare, "utf-8")
-    words = ("-k", "test_single_faults and createContact", "--realm=abs-dev", f"--target={service.target}")
-    planned = run(*words, "--plan")
-    assert (planned.code, service.app.requests, planned.reports.exists()) == (0, [], False), planned.output
-    foretold = re.search(r"(\d+) must clauses: setting realm.<realm>.contact_schema", planned.out)
-    assert re.search(r"^ *requests +about \d", planned.out, re.MULTILINE), planned.out
-    listed = planned.out.partition("\nuntested")[2]
-    assert (max(map(len, listed.splitlines())) <= 120, " more\n" in listed) == (True, True), listed
-    ended = run(*words)
-    untested = [
-        clause["id"]
-        for clause in ended.verdict["clauses"]
-        for cell in clause["realms"].values()
-        if cell["reason"] == "setting realm.abs-dev.contact_schema is missing" and clause["level"] == "must"
-    ]
-    assert foretold is not None
-    assert len(untested) == int(foretold[1]) > 10
 
 
 def test_a_password_that_is_an_ordinary_word_is_warned_of(program: Program) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.meta.program import eventually
 from tests.meta.samples import draft_path
 
 REFUSAL = "401 json"
@@ -47,17 +46,6 @@ def test_a_write_whose_connection_was_reset_may_have_happened(
     while (read := client.came_of(partial(client.get, draft_path(lost)))) == "reset":
         continue
     assert read.partition(" ")[0] == str(there)
-
-
-def test_a_restart_forgets_tokens_and_keeps_data(client_in: ClientIn) -> None:
-    client = client_in("restart:every=4:seconds=3")
-    client.sign_in()
-    assert client.save("test-restart-0001").ok
-    assert client.list().status_code == 200
-    assert client.seen(2) == {"reset": 1, "refused": 1}
-    assert eventually(lambda: client.came_of(client.list) == REFUSAL)
-    client.sign_in()
-    assert client.get(draft_path("test-restart-0001")).ok
 
 
 def test_the_same_seed_is_the_same_weather(client_in: ClientIn) -> None:

@@ -1,14 +1,12 @@
 """DraftCleanup deletes what is there or may be there; what may yet come into being is looked after twice."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from registry_contracts.errors import EnvironmentFault
 from registry_contracts.session import draft_cleanup
 from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, why_there
 from registry_contracts.session.ledger import Entry, Ledger
@@ -103,24 +101,6 @@ def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger) -> None:
     save(ledger, "one")
     cleaning(ledger, service, stopped=True).at_the_end(last=True)
     assert service.asked == []
-
-
-@pytest.mark.parametrize(("error", "left_over"), [(EnvironmentFault("away"), 0), (OSError("full"), 1)])
-def test_what_stands_in_the_way_of_one_deletion_does_not_keep_the_others(
-    ledger: Ledger, error: Exception, left_over: int
-) -> None:
-    service = Service("one", "two")
-
-    def remove(draft: Entry, certain: bool) -> bool:
-        if draft.identifier == "two":
-            raise error
-        return service.remove(draft, certain)
-
-    for name in ("one", "two"):
-        save(ledger, name)
-    with pytest.raises(OSError, match="full") if left_over else nullcontext():
-        DraftCleanup(ledger, remove, lambda: False, set()).at_the_end(last=False)
-    assert (service.there, left(ledger)) == ({"two"}, ["two"])
 
 
 @pytest.mark.parametrize(

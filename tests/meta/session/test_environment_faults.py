@@ -2,16 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from registry_contracts.errors import GivenUp
-from registry_contracts.session import breaker
-from registry_contracts.session.breaker import Breaker
 from registry_contracts.session.layers import Request
-from registry_contracts.session.shared_state import SharedState
 from registry_contracts.settings.target import Target
 from tests.meta.http_answers import JSON, OK, answer, in_turn
 
@@ -120,19 +116,6 @@ def test_an_operation_that_hangs_is_given_up_and_others_are_not(open_session: An
     assert len(silent.received) == 4
     made.session._pace._below.timeout = 20.0  # what does answer may take its time
     assert ask(made, silent.url, "a fourth", "draftExists", "HEAD").answer.status == 200
-
-
-@pytest.mark.usefixtures("waits")
-def test_weather_that_costs_too_much_ends_the_run(tmp_path: Path) -> None:
-    opened: list[str] = []
-    watched = Breaker(opened.append, SharedState(tmp_path))
-    for _ in range(1000):
-        watched.wait(0.4)
-        watched.answered("getDraft")
-    assert not opened
-    watched.wait(breaker.LOST_SECONDS)
-    watched.missed("getDraft", "status 503", 0.1)
-    assert "were lost waiting after faults, last: status 503" in opened[0]
 
 
 def test_a_look_is_asked_of_the_guard(open_session: Any, serve: Any) -> None:

@@ -18,12 +18,8 @@ from registry_contracts.session.shared_state import (
 from registry_contracts.session.sweep import earlier_runs, tokens_at_work
 
 URL = "http://registry.example"
-LINE = {
-    "number": 1,
-    "operation": "saveDraft",
-    "what": "draft",
-    "realm": "abs-dev",
-    "role": "author",
+LINE = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
+LINE |= {
     "identifier": "rc-dead00000001",
     "state": "intended",
     "at": "2026-01-01T00:00:00+00:00",
@@ -70,11 +66,10 @@ def test_a_run_without_its_closing_record_is_swept_once_it_is_dead(run_folder: A
         ({"finished": "2026-01-01T00:00:00+00:00", "left": 0}, False),
         ({"finished": "2026-01-01T00:00:00+00:00", "left": 2}, True),
         ({"base_url": "http://another.example"}, False),
-        ({"token": None}, False),
         ({"process": {"pid": 1, "host": "another-machine"}}, False),
         ({"process": {"pid": 1, "host": "another-machine"}, "started": now(25)}, True),
     ],
-    ids=["finished", "with-leftovers", "another-target", "no-token", "elsewhere", "elsewhere-long-ago"],
+    ids=["finished", "with-leftovers", "another-target", "elsewhere", "elsewhere-long-ago"],
 )
 def test_only_runs_that_are_surely_over_are_swept(
     run_folder: Any, tmp_path: Path, facts: dict[str, Any], swept: bool
