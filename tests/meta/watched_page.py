@@ -4,19 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize
+from playwright.sync_api import Browser, Page, Request, ViewportSize
 
 from tests.meta.program import PATIENCE
 
 
 @dataclass
 class WatchedPage:
-    """A page that is open.
-
-    Attributes:
-        requested: The addresses that it asked for, its own left out.
-        complaints: Errors on it, those that it caught too, and what its policy forbade.
-    """
+    """A page that is open, the addresses that it asked for besides its own, and errors on it or in its policy."""
 
     page: Page
     requested: list[str] = field(default_factory=list)
@@ -27,11 +22,6 @@ class WatchedPage:
         if not request.is_navigation_request() and not request.url.startswith("data:"):
             self.requested.append(request.url)
 
-    def say(self, message: ConsoleMessage) -> None:
-        """Note what the page, or the browser about it, writes as an error."""
-        if message.type == "error":
-            self.complaints.append(message.text)
-
 
 @contextmanager
 def watched(browser: Browser, address: str, width: int = 1280) -> Iterator[WatchedPage]:
@@ -41,7 +31,7 @@ def watched(browser: Browser, address: str, width: int = 1280) -> Iterator[Watch
         page.set_default_timeout(PATIENCE * 1000)
         tab = WatchedPage(page)
         page.on("request", tab.ask)
-        page.on("console", tab.say)
+        page.on("console", lambda said: tab.complaints.extend([said.text] * (said.type == "error")))
         page.on("pageerror", lambda error: tab.complaints.append(str(error)))
         page.goto(address)
         yield tab

@@ -12,8 +12,7 @@ from registry_contracts.evidence.journal import Journal, is_closed, journal_path
 from registry_contracts.evidence.record import CaseBegun, Observation, Verdict
 from registry_contracts.evidence.run_folder import collect
 from registry_contracts.session.recording import FaultEvent
-from tests.meta.evidence.sample_records import case
-from tests.meta.journal_events import write_ending, write_exchange, write_run_file
+from tests.meta.evidence.sample_records import case, write_exchange, write_run_file
 
 
 def write_case(journal: Journal, name: str, *, ended: bool = True) -> None:
@@ -21,7 +20,7 @@ def write_case(journal: Journal, name: str, *, ended: bool = True) -> None:
     journal.write("begin", begun)
     write_exchange(journal, name)
     if ended:
-        write_ending(journal, case(name, "pass", held=1, id=name))
+        journal.write("case", case(name, "pass", held=1, id=name))
 
 
 def write_journal(folder: Path, worker: str, *cases: str, begun: str = "", cut: int = 0) -> None:

@@ -17,8 +17,7 @@ from registry_contracts.history.observed_facts import Facts, Place
 from registry_contracts.history.runs import Past, PastRun, Trend, write_past
 from registry_contracts.interface.catalogue import Clause, Level
 from registry_contracts.session.recording import FaultEvent
-from tests.meta.evidence.sample_records import case
-from tests.meta.journal_events import write_ending, write_exchange, write_finding, write_run_file
+from tests.meta.evidence.sample_records import case, finding, write_exchange, write_run_file
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|\x00\x1b[31m\u202egnp.exe\ud800</pre>```"
@@ -69,7 +68,7 @@ def ending(journal: Journal, about: Clause, realm: str, outcome: str, held: int 
     key = f"tests/contract/scenario/test_draft.py::test_{about.id.replace('-', '_')}[{realm}]"
     of = {"id": key, "realm": realm, "clauses": (about.id,), "operations": about.operations, "doc": HOSTILE}
     ended = case(f"{about.id} {HOSTILE}", outcome, held, **of | more)
-    write_ending(journal, ended)
+    journal.write("case", ended)
     return ended
 
 
@@ -89,11 +88,11 @@ def first_worker(journal: Journal) -> None:
         "seen": HOSTILE,
         "reproduce": Reproduce("run --finding 0", (f"curl -d '{HOSTILE}'",)),
     }
-    write_finding(journal, failed, reproduced=2, exchanges=shown, **told)
+    journal.write("finding", finding(failed, reproduced=2, exchanges=shown, **told))
     blocked = Block("getDraft", "abs-dev", "getDraft gives other content")
     ending(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)
     advised = ending(journal, code, "abs-dev", "advisory", held=1)
-    write_finding(journal, advised, reproduced=2, **told)
+    journal.write("finding", finding(advised, reproduced=2, **told))
     seen = ending(journal, info, "abs-dev", "observed")
     for value in ({"body": HOSTILE}, *ODD_VALUES):
         journal.write("observation", Observation(info.id, "abs-dev", "getDraftInfo", seen.id, value))

@@ -9,7 +9,7 @@ import pytest
 from registry_contracts.errors import GivenUp
 from registry_contracts.session.layers import Request
 from registry_contracts.settings.target import Target
-from tests.meta.http_answers import JSON, OK, answer, in_turn
+from tests.meta.wire import JSON, OK, answer, in_turn
 
 URL = "/api/v2013/documents/rc-test00000001/versions/draft"
 

@@ -15,7 +15,7 @@ from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import process_alive
 from registry_contracts.settings.guard import GuardViolation
 from registry_contracts.settings.target import Target
-from tests.meta.http_answers import OK, answer, in_turn
+from tests.meta.wire import OK, answer, in_turn
 
 DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"
 

@@ -26,8 +26,7 @@ from registry_contracts.session.session import Session
 from registry_contracts.session.transport import Transport
 from registry_contracts.session.way import check_way, proxy_passwords, way_to
 from registry_contracts.settings.target import AUTHOR, Account, Secret, Target, TlsSettings
-from tests.meta.http_answers import OK
-from tests.meta.wire import Wire, serving
+from tests.meta.wire import OK, Wire, serving
 
 ACCOUNT = Account(AUTHOR, "author@sandbox.test", Secret("sandbox-author"))
 NOT_TRUSTED = "the TLS certificate or handshake was not accepted"

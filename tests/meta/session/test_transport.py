@@ -8,7 +8,7 @@ from unittest.mock import Mock, call
 
 import pytest
 
-from tests.meta.http_answers import JSON, OK, answer, redirect
+from tests.meta.wire import JSON, OK, answer, redirect
 
 SECRETS = {"Authorization": b"Bearer a-secret", "Realm": b"abs-dev", "Cookie": b"a=b"}
 

@@ -13,8 +13,8 @@ import pytest
 
 from registry_contracts.exchanges.json_bodies import DEEPEST, MOST_VALUES
 from registry_contracts.session.transport import LARGEST_BODY
-from tests.meta.http_answers import OK
 from tests.meta.messages import response
+from tests.meta.wire import OK
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 MEGABYTE = 1024 * 1024
