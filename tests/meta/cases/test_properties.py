@@ -47,9 +47,7 @@ def trial() -> Callable[..., Trial]:
 
 
 @pytest.mark.parametrize(("thorough", "examples"), [(False, 10), (True, 80)])
-def test_a_property_that_holds_costs_no_more_than_its_budget(
-    trial: Callable[..., Trial], thorough: bool, examples: int
-) -> None:
+def test_a_property_keeps_to_its_budget(trial: Callable[..., Trial], thorough: bool, examples: int) -> None:
     made = trial()
     made.hold(requests=20, thorough=thorough)
     assert len(made.judged) == made.attempt.held[CLAUSE, "getDraft"] == examples
@@ -89,7 +87,7 @@ def test_a_failing_example_is_played_first_the_next_time(trial: Callable[..., Tr
         (SuiteError("a clause that was not declared"), 1),
     ],
 )
-def test_what_cannot_be_judged_is_said_at_the_end(
+def test_an_obstacle_is_raised_at_the_end(
     trial: Callable[..., Trial], obstacle: Exception, examples: int
 ) -> None:
     def stumble(_: int) -> bool:

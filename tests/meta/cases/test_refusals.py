@@ -12,9 +12,7 @@ from tests.meta.messages import answer, exchange
 
 
 @pytest.mark.parametrize("statuses", [(503, 400), (400, 503), (503, 502, 404)])
-def test_a_request_that_cannot_be_judged_is_not_passed_over(
-    must: Claim, attempt: Attempt, statuses: tuple[int, ...]
-) -> None:
+def test_a_server_error_is_not_passed_over(must: Claim, attempt: Attempt, statuses: tuple[int, ...]) -> None:
     with pytest.raises(Blocked, match=str(next(status for status in statuses if status >= 500))):
         claim_each_refused(must, [exchange(answer({}, status)) for status in statuses])
     assert attempt.held.total() == 1

@@ -24,9 +24,7 @@ def issued(claims: Expect) -> Claim:
         ({"authenticationToken": ""}, "{'authenticationToken': 'str'}"),
     ],
 )
-def test_an_answer_without_a_token_is_told_without_secrets(
-    issued: Claim, attempt: Attempt, body: Any, told: str
-) -> None:
+def test_an_answer_without_a_token_is_quoted(issued: Claim, attempt: Attempt, body: Any, told: str) -> None:
     with pytest.raises(Contradiction):
         claim_token(issued, lambda: exchange(answer(body), "createToken"))
     assert told in attempt.evidence[0].seen

@@ -71,9 +71,7 @@ def test_nothing_is_attached_only_where_a_list_shows_so(
 @pytest.mark.parametrize(
     "obstacle", [Blocked("getDraft", "500"), EnvironmentFault("reset"), Ambiguous("two")]
 )
-def test_one_judgement_that_cannot_be_made_hides_no_other(
-    claims: Expect, attempt: Attempt, obstacle: Exception
-) -> None:
+def test_one_obstacle_hides_no_other_judgement(claims: Expect, attempt: Attempt, obstacle: Exception) -> None:
     def stumble(_: Claim) -> None:
         raise obstacle
 

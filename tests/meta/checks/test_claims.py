@@ -55,9 +55,7 @@ def test_a_redirect_of_a_write_neither_accepts_nor_refuses(must: Claim, name: st
 
 
 @pytest.mark.parametrize("name", ["accepted", "refused", "turned_down", "content_refused"])
-def test_a_server_error_blocks_and_an_absent_answer_is_environment(
-    attempt: Attempt, must: Claim, name: str
-) -> None:
+def test_a_server_error_blocks_and_no_answer_is_environment(attempt: Attempt, must: Claim, name: str) -> None:
     with pytest.raises(Blocked, match="server error"):
         getattr(must, name)(exchange(answer({}, 500)))
     with pytest.raises(EnvironmentFault, match="no answer"):

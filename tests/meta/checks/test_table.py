@@ -158,9 +158,7 @@ def contact(**changes: Any) -> dict[str, Any]:
         (b"{", "malformed-json-refused"),
     ],
 )
-def test_a_faulty_contact_that_is_taken_contradicts_the_clause_about_its_fault(
-    body: Any, clause: str
-) -> None:
+def test_accepting_a_faulty_contact_contradicts_the_clause_of_the_fault(body: Any, clause: str) -> None:
     path = "/api/v2013/documents?schema=contact"
     taken = judged("POST", path, answer(201, {"identifier": "rc-test-0001"}), body)
     assert found(taken) == [clause]
@@ -182,14 +180,6 @@ def test_a_request_without_a_token_has_to_be_refused() -> None:
     assert found(judged("GET", DRAFT, answer(200, {}), Authorization="Bearer x")) == ["token-invalid-refused"]
     unknown = judge(exchange("GET", DRAFT, answer(200, {}), Authorization="Bearer x"))
     assert (found(unknown), unknown.request_faults) == ([], ())
-
-
-def test_a_message_of_the_workflow_is_due_where_no_realm_is_named() -> None:
-    path = "/api/v2023/documents/schemas/absPermit"
-    body: dict[str, Any] = {"document": {"header": {}}}
-    refused = answer(400, {"message": "no"})
-    assert found(judged("POST", path, refused, body, Realm="")) == ["workflow-realm-missing"]
-    assert not found(judged("POST", f"{path}?Realm=abs-dev", refused, body, Realm=""))
 
 
 @pytest.mark.parametrize(

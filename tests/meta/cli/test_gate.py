@@ -41,7 +41,7 @@ def uploads(program: Program) -> Program:
     return program
 
 
-def test_a_kept_run_answers_as_the_gate_that_made_it_did_and_a_deviation_counts_while_it_happens(
+def test_a_kept_run_answers_as_its_gate_did_and_deviations_count(
     uploads: Program,
 ) -> None:
     gate = ("gate", *ON_SANDBOX, "--consumer", "sdk.toml")

@@ -50,9 +50,7 @@ def test_an_interruption_while_the_sandbox_starts_is_one_line(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("what", ["operations", "clauses", "faults", "variants", "habits", "weathers"])
-def test_what_there_is_to_know_is_listed_for_people_and_for_programs(
-    run_command: RunCommand, what: str
-) -> None:
+def test_everything_is_listed_for_people_and_for_programs(run_command: RunCommand, what: str) -> None:
     head, *lines = run_command("list", what).out.splitlines()
     assert head.startswith("id  ")
     assert len(lines) == len(json.loads(run_command("list", what, "--json").out)) > 1

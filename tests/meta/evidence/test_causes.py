@@ -94,9 +94,7 @@ OF_TERM = (seen("errors-code-unexpected-term", NO_NAME, "Error.Odd for 'country'
         ),
     ],
 )
-def test_what_only_follows_stands_beneath_its_cause(
-    pairs: list[tuple[Finding, Exchange]], tree: dict[str, list[str]]
-) -> None:
+def test_what_follows_is_grouped(pairs: list[tuple[Finding, Exchange]], tree: dict[str, list[str]]) -> None:
     causes = judged(*pairs).causes
     assert {each.lead.clause: [one.lead.clause for one in each.follows] for each in causes} == tree
 

@@ -62,7 +62,7 @@ def test_what_the_consumer_uses_decides(whole: Story, happens: Any, used: Any, c
         ("", shared, ("getDraft",), I),
     ],
 )
-def test_what_was_not_reached_is_not_green(
+def test_unreached_is_not_green(
     story: Story, held: str, happens: Any, used: tuple[str, ...], code: int
 ) -> None:
     story.holds(*filter(None, [held]))
@@ -81,9 +81,7 @@ def test_what_was_not_reached_is_not_green(
         (stuck, "draft-get-content", "getDraft", "does without a judgement in abs-dev (the SDK never sends it): no"),
     ]
 )  # fmt: skip
-def test_a_waiver_says_whether_it_is_needed(
-    whole: Story, happens: Any, name: str, operation: str, says: str
-) -> None:
+def test_an_unneeded_waiver_is_told(whole: Story, happens: Any, name: str, operation: str, says: str) -> None:
     if happens is not None:
         happens(whole)
     verdict = whole.verdict(Terms(consumer(operation, waivers=(waiver(name),))))

@@ -36,9 +36,7 @@ def test_the_answer_is_that_of_a_gate_with_the_same_terms(whole: Story, ask: Cal
         assert ask(whole.record(), terms=terms) == (whole.verdict(terms), [])
 
 
-def test_deviations_are_those_of_now_on_the_day_of_the_question(
-    whole: Story, ask: Callable[..., Asked]
-) -> None:
+def test_deviations_are_those_of_the_day_of_the_question(whole: Story, ask: Callable[..., Asked]) -> None:
     whole.contradicts("draft-get-content")
     entry = deviation(realms=("abs-dev",), expires=TODAY)
     kept = whole.record(Terms(READS, (deviation(),), "deviations/dev.toml"))
@@ -97,9 +95,7 @@ def test_a_run_that_cannot_tell_leaves_the_answer_inconclusive(
     assert gaps[0] in verdict.reason
 
 
-def test_a_contradiction_counts_before_what_the_run_did_not_look_at(
-    whole: Story, ask: Callable[..., Asked]
-) -> None:
+def test_a_contradiction_counts_before_what_is_missing(whole: Story, ask: Callable[..., Asked]) -> None:
     whole.contradicts("draft-get-content")
     verdict, gaps = ask(changed(profile="smoke")(whole.record()))
     assert (verdict.exit_code, len(gaps)) == (ExitCode.FAIL, 1)

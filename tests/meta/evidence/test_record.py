@@ -124,7 +124,7 @@ def altered(folder: Path) -> None:
         (altered, r"run\.json: day is out of range"),
     ],
 )
-def test_a_journal_that_is_absent_or_foreign_is_refused(
+def test_an_absent_or_foreign_journal_is_refused(
     tmp_path: Path, change: Callable[[Path], object], says: str
 ) -> None:
     write_journal(tmp_path, "main", "one")

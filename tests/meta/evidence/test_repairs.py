@@ -55,9 +55,7 @@ def judged(record: RunRecord) -> RunVerdict:
         ("status 429", "rate-limits", Standing.OBSERVED),
     ],
 )
-def test_what_one_operation_alone_needs_again_and_again_is_told_on_the_clause_that_it_hides(
-    fault: str, clause: str, standing: Standing
-) -> None:
+def test_repairs_of_one_operation_alone_are_a_finding(fault: str, clause: str, standing: Standing) -> None:
     verdict = judged(met(fault, range(2, 50, 5)))
     (finding,) = verdict.findings
     assert (finding.clause, finding.realm, finding.operation) == (clause, "abs-dev", "listDrafts")
@@ -75,9 +73,7 @@ def test_what_one_operation_alone_needs_again_and_again_is_told_on_the_clause_th
         ((2, 3), None, "always behind another account"),
     ],
 )
-def test_what_comes_with_one_realm_or_with_a_change_is_told_of_the_service(
-    places: tuple[int, ...], operation: str | None, says: str
-) -> None:
+def test_what_one_realm_shows_is_a_finding(places: tuple[int, ...], operation: str | None, says: str) -> None:
     numbers = [number for number in range(1, 100) if number % len(USUAL) in places]
     findings = judged(met(BUSY, numbers)).findings
     assert {finding.operation for finding in findings} == {operation}
@@ -95,9 +91,7 @@ def test_what_comes_with_one_realm_or_with_a_change_is_told_of_the_service(
         ((), ()),
     ],
 )
-def test_what_weather_does_is_counted_and_no_finding(
-    numbers: Iterable[int], unanswered: Iterable[int]
-) -> None:
+def test_network_faults_are_counted_and_no_finding(numbers: Iterable[int], unanswered: Iterable[int]) -> None:
     verdict = judged(met(BUSY, numbers, unanswered))
     assert verdict.findings == ()
     assert sum(each.times for each in verdict.repairs) == len([*numbers])

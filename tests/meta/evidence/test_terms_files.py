@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from registry_contracts.errors import UsageError
-from registry_contracts.evidence.terms import Terms, load_terms, read_consumer, read_deviations
-from registry_contracts.file_formats import convert, plain
+from registry_contracts.evidence.terms import read_consumer, read_deviations
 
 ENTRY = """\
 # what we know of
@@ -110,28 +109,3 @@ def test_what_cannot_be_used_names_its_line(
     assert str(caught.value).startswith(f"terms.toml:{line}: "), caught.value
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_deviations_are_looked_up_by_the_targets_name(tmp_path: Path) -> None:
-    for folder in ("deviations", "beside/deviations", "project/deviations", "project/targets"):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / f"{folder[:3]}.toml").write_text(ENTRY, encoding="utf-8")
-    (tmp_path / "beside" / "bes.toml").write_text("", encoding="utf-8")
-
-    def found(target: str | None, name: str) -> str | None:
-        return load_terms(None, None, target, name, tmp_path).deviations_file
-
-    assert found(None, "dev") == "deviations/dev.toml"
-    assert found(None, "sandbox") is None
-    assert found("beside/bes.toml", "bes") == "beside/deviations/bes.toml"
-    assert found("project/targets/pro.toml", "pro") == "project/deviations/pro.toml"
-
-
-def test_terms_come_back_as_they_were_written_down(write: Callable[[str], Path], tmp_path: Path) -> None:
-    (tmp_path / "sdk.toml").write_text(
-        '[methods]\n"a.b" = ["getDraft"]\n[waivers]\ndraft-get-content = "x"\n', encoding="utf-8"
-    )
-    terms = load_terms("sdk.toml", str(write(ENTRY)), None, "sandbox", tmp_path)
-    assert convert(plain(terms), Terms, "run.json") == terms
-    with pytest.raises(UsageError, match=r"run\.json: deviations\[0\]: "):
-        convert({"consumer": None, "deviations": [{}], "deviations_file": None}, Terms, "run.json")

@@ -53,9 +53,7 @@ def holds(response: Response) -> bool:
         (holds, None, False),
     ],
 )
-def test_what_is_promised_is_told_from_what_looks_like_it(
-    read: Callable[[Response], bool], body: Any, found: bool
-) -> None:
+def test_a_promise_is_told_from_a_lookalike(read: Callable[[Response], bool], body: Any, found: bool) -> None:
     assert read(answer(body)) is found
 
 
@@ -85,9 +83,7 @@ def test_a_location_carries_an_identifier_too() -> None:
         (readers.records, {"mine": [{"a": 1}], "theirs": [{"a": 2}]}, Ambiguous),
     ],
 )
-def test_an_array_is_found_where_it_stands_or_is_ambiguous(
-    read: Callable[[Response], Any], body: Any, found: Any
-) -> None:
+def test_an_array_is_found_or_is_ambiguous(read: Callable[[Response], Any], body: Any, found: Any) -> None:
     if found is Ambiguous:
         with pytest.raises(Ambiguous):
             read(answer(body))

@@ -52,9 +52,7 @@ def test_a_secret_is_blanked_in_every_form(form: Callable[[str], str]) -> None:
 
 @pytest.mark.parametrize("before", ["", "a", "ab"])
 @pytest.mark.parametrize("code", [base64.b64encode, base64.urlsafe_b64encode])
-def test_a_secret_in_base64_is_blanked_wherever_it_stands(
-    code: Callable[[bytes], bytes], before: str
-) -> None:
+def test_a_secret_in_base64_is_blanked_at_any_offset(code: Callable[[bytes], bytes], before: str) -> None:
     text = code(f"{before}{TOKEN}~?>{TOKEN}!".encode()).decode()
     assert len(Redactor([TOKEN]).text(text).replace("[redacted]", "")) < 16
 
@@ -91,23 +89,6 @@ def test_the_secret_of_a_member_is_read_as_json_reads_it(secret: str, name: str)
     redactor = TrafficRedactor()
     redactor.learn_from(exchange(f'{{"{name}": {json.dumps(secret)}}}'.encode(), b""))
     assert redactor.knows(secret)
-
-
-@pytest.mark.parametrize(
-    ("member", "more"),
-    [('"password":"{}"', {}), ('"x{0}":"{0}"', {"url": SIGN_IN, "method": "POST"})],
-    ids=["by name", "answer to a sign-in"],
-)
-def test_of_a_body_so_many_secrets_are_learned_and_no_more(member: str, more: dict[str, str]) -> None:
-    secrets = [f"secret-{number:05}" for number in range(12_000)]
-    answered = exchange(b"{}", f"{{{','.join(map(member.format, secrets))}}}".encode(), **more)
-    redactor = TrafficRedactor()
-    redactor.learn_from(answered)
-    assert sum(map(redactor.knows, secrets)) == 10_000
-    kept = redacted(answered, redactor).response
-    assert kept is not None
-    assert kept.body.text.count(":") > 400
-    assert '"secret-' not in kept.body.text
 
 
 def test_no_length_tells_that_of_a_password() -> None:
@@ -195,23 +176,6 @@ def test_a_secret_longer_than_any_header_is_blanked_in_parts() -> None:
     assert set(redactor.text(f"a {secret} b").split("[redacted]")) == {"a ", "", " b"}
     assert secret[:5000] not in redactor.text(f"a {secret[:5000]} b")
     assert (redactor.knows(secret), redactor.begins(secret[:20])) == (True, True)
-
-
-@pytest.mark.parametrize(
-    ("header", "template"),
-    [
-        ("Bearer aBcdefghijklmnopqrstuvwxyz", "Bearer $TOKEN"),
-        ("Bearer aBcdefghij", "Bearer $TOKEN[:10]"),
-        ("Bearer AbCDEFGHIJKLMNOPQRSTUVWXYZ", "Bearer $TOKEN[swapcase]"),
-        ("Bearer aBcdefghijklmnopqrstuvwxyzTail", "Bearer $TOKENTail"),
-        ("Bearer never-issued", "Bearer never-issued"),
-        ("Basic xyz", "Basic xyz"),
-    ],
-)
-def test_a_recording_tells_a_made_up_token_from_a_right_one(header: str, template: str) -> None:
-    redactor = Redactor(["aBcdefghijklmnopqrstuvwxyz"])
-    assert authorization_template(Headers({"authorization": header}), redactor) == template
-    assert authorization_template(Headers(), redactor) is None
 
 
 @pytest.mark.parametrize("length", [4_097, 4_999, 9_999])

@@ -56,13 +56,3 @@ def test_a_change_is_additive_where_there_is_only_more(was: Facts, now: Facts, k
     severity = Severity.ADDITIVE if kind == A else Severity.BREAKING
     changes = [(each.change, each.severity, each.realms) for each in compare(was, now)]
     assert changes == ([(kind, severity, REALMS)] if kind else [])
-
-
-def test_realms_that_differ_alike_are_told_together_and_breaking_comes_first() -> None:
-    before = facts(a="403", b="200")
-    after = facts(realms=REALMS[:2], a="200", b="200") | facts(realms=REALMS[2:], a="403", b="500")
-    told = [(each.severity, each.realms, each.point, each.was, each.now) for each in compare(before, after)]
-    assert told == [
-        (Severity.BREAKING, ("chm-dev",), "b", "200", "500"),
-        (Severity.ADDITIVE, ("abs-dev", "bch-dev"), "a", "403", "200"),
-    ]

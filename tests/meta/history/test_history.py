@@ -39,9 +39,7 @@ def test_runs_are_appended_once_and_leave_earlier_lines_untouched(made_run: Made
     assert path.read_text().startswith(before)
 
 
-def test_a_damaged_line_is_named_passed_over_and_kept_while_the_oldest_runs_go(
-    made_run: Made, tmp_path: Path
-) -> None:
+def test_a_damaged_line_costs_no_other_and_the_oldest_runs_go(made_run: Made, tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     damaged = '{"format":1,"run":"half a li'
     path.write_text(f"{line_of(made_run(1))}\n{damaged}")

@@ -127,9 +127,7 @@ DRAFT, UID = "paths/draft.yaml", "components/parameters/uid.yaml"
         (UID, "name: uid", "name: uuid", "path and path parameters differ in uid"),
     ],
 )
-def test_broken_description_gets_one_line_that_names_the_place(
-    tmp_path: Path, file: str, old: str, new: str, text: str
-) -> None:
+def test_a_broken_description_is_one_line(tmp_path: Path, file: str, old: str, new: str, text: str) -> None:
     copied = Path(shutil.copytree(openapi_directory(), tmp_path / "openapi"))
     before = (copied / file).read_text("utf-8")
     (copied / file).write_text(before.replace(old, new, 1), "utf-8")

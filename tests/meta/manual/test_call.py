@@ -21,7 +21,7 @@ def data(command: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_every_operation_is_called_with_nothing_given(
+def test_every_operation_is_called_without_options(
     command: RunCommand, faithful: Path, operation: str
 ) -> None:
     content = data(command, operation, "--target", faithful)
@@ -56,9 +56,7 @@ def test_parts_are_set(command: RunCommand, faithful: Path) -> None:
     assert (headers["Realm"], headers["X-Note"]) == ("bch-dev", "yes")
 
 
-def test_drafts_are_deleted_unless_they_are_kept_and_what_stays_is_told(
-    command: RunCommand, faithful: Path, tmp_path: Path
-) -> None:
+def test_drafts_are_deleted_unless_they_are_kept(command: RunCommand, faithful: Path, tmp_path: Path) -> None:
     assert "left:" not in command("call", "saveDraft", "--target", faithful).err
     kept = data(command, "saveDraft", "--target", faithful, "--keep-drafts")
     path = kept["calls"][0]["request"]["url"].partition("/documents/")[2].partition("/")[0]

@@ -72,7 +72,7 @@ def test_a_recording_gives_settings_that_are_read_as_a_target(command: RunComman
 
 
 @pytest.mark.parametrize(("words", "kept"), [((), False), (("--keep-personal-data",), True)])
-def test_personal_data_is_replaced_unless_it_is_to_be_kept_and_a_token_never_stays(
+def test_personal_data_is_replaced(
     command: RunCommand, archive: Archive, words: tuple[str, ...], kept: bool
 ) -> None:
     ended = command("init", "dev", "--from-har", archive(recording()), *words)
@@ -118,9 +118,7 @@ def learned(query: str, **headers: str) -> Any:
         ("[REDACTED]", None, ""),
     ],
 )
-def test_a_client_s_own_names_are_learned_never_guessed_and_no_token_is_told(
-    value: str, scheme: str | None, told: str
-) -> None:
+def test_a_client_s_own_names_are_learned_and_no_token(value: str, scheme: str | None, told: str) -> None:
     found = learned("limit=1", X_Tenant="abs-dev", Authorization=value)
     notes = "; ".join(found.notes)
     assert (found.names.scheme, found.names.query) == (scheme, {})

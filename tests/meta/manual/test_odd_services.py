@@ -41,9 +41,7 @@ SPECIAL: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-def test_a_file_that_is_none_is_refused_in_a_line_before_anything_is_sent(
-    command: RunCommand, tmp_path: Path, kind: str
-) -> None:
+def test_a_special_file_is_refused_before_any_request(command: RunCommand, tmp_path: Path, kind: str) -> None:
     for words in (
         "check x.har",
         "init x --from-har x.har",

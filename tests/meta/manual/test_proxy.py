@@ -112,9 +112,7 @@ ELSEWHERE = (
         (BEGUN.replace(b"GET /x", b"CONNECT other.test:443") + b"\r\n", b"name no HTTP proxy"),
     ],
 )
-def test_what_may_not_be_sent_is_refused_before_the_first_byte(
-    service: Service, request_bytes: bytes, says: bytes
-) -> None:
+def test_a_forbidden_request_is_refused_unsent(service: Service, request_bytes: bytes, says: bytes) -> None:
     answer = service.ask(request_bytes)
     assert answer.first.startswith("HTTP/1.1 403")
     assert answer.headers["proxy-status"].startswith("registry-contracts-proxy")
@@ -138,9 +136,7 @@ NO_REQUESTS = {
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_with_a_verdict_when_it_is_told_to_whatever_it_was_sent(
-    tmp_path: Path, how: signal.Signals
-) -> None:
+def test_it_ends_with_a_verdict_whatever_it_was_sent(tmp_path: Path, how: signal.Signals) -> None:
     service = Service()
     with (
         serving(service.follow) as url,

@@ -27,9 +27,7 @@ def passed(number: int, content: bytes = b"[]", status: int = 200, **more: str) 
     )
 
 
-def test_a_check_that_breaks_costs_one_exchange_and_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_that_breaks_costs_one_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = traffic_watch.judge_answer
 
     def breaks(exchange: Exchange, *more: Any) -> Any:

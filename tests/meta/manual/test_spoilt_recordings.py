@@ -150,7 +150,7 @@ def true(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Entry], Tally]:
 
 
 @pytest.mark.parametrize("name", SPOILS)
-def test_a_spoilt_recording_of_a_faithful_service_accuses_nobody(
+def test_a_spoilt_recording_accuses_nobody(
     tmp_path: Path, true: tuple[list[Entry], Tally], name: str
 ) -> None:
     entries, whole = true

@@ -145,9 +145,7 @@ def broken(findings: tuple[TrafficFinding, ...], side: Side = Side.ANSWER) -> di
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_an_exchange_contradicts_the_document_or_earlier_ones_where_nothing_else_explains_it(
-    alone: Client, name: str
-) -> None:
+def test_a_contradiction_is_told_only_where_nothing_else_explains_it(alone: Client, name: str) -> None:
     for number, (method, path, status, answer, more, breaks) in enumerate(SEQUENCES[name], 1):
         found = broken(alone(method, path, status, answer, **more))
         assert set(found) == breaks, number
@@ -163,14 +161,6 @@ def test_where_others_write_it_is_a_remark_until_several_records_show_it(client:
         assert found[0].because_of == 2 * number + 1
         weights.append((broken(found)["draft-exists-present"], client.taken[-1].verdict))
     assert weights == [*[(Standing.REMARK, "remark")] * 2, (Standing.FAULT, "fail")]
-
-
-def test_a_list_is_given_time_to_settle(alone: Client) -> None:
-    alone("POST", f"{FILES}/map.png", 201, {"id": 7}, **FILE)
-    alone.seconds_apart = 0
-    assert alone("GET", FILES, 200, [], realm=None) == ()
-    alone.seconds_apart = 60
-    assert [*broken(alone("GET", FILES, 200, [], realm=None))] == ["attachment-create-listed"]
 
 
 def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Client) -> None:

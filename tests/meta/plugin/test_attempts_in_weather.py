@@ -60,7 +60,7 @@ def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = F
         (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, False, False),
     ],
 )
-def test_weather_spoils_what_it_may_have_made(
+def test_when_weather_spoils(
     made: Attempt, verdict: Verdict, lost: bool, disturbed: bool, spoilt: bool
 ) -> None:
     assert is_spoilt(made, Ending(verdict), lost=lost, disturbed=disturbed) is spoilt

@@ -103,7 +103,7 @@ def folders(run: Any) -> list[Path]:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "controller"])
-def test_the_next_run_removes_what_a_killed_run_left(
+def test_the_next_run_sweeps_a_killed_run(
     run: Any, faulty: Callable[..., Any], workers: tuple[str, ...]
 ) -> None:
     service = faulty()
@@ -132,7 +132,7 @@ def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any])
     assert theirs <= deleted(service)
 
 
-def test_drafts_without_a_ledger_are_found_by_listing_and_nobody_elses_are_touched(
+def test_without_a_ledger_only_own_drafts_go(
     run: Any, faulty: Callable[..., Any], caller: Callable[..., Any]
 ) -> None:
     service = faulty()

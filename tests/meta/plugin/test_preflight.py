@@ -19,9 +19,7 @@ def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str
     return lambda _method, path, _before: answer if path.endswith("/document-drafts") else None
 
 
-def test_realms_in_other_words_are_one_finding_that_names_them(
-    run: Any, serve_app: Callable[[Any], str]
-) -> None:
+def test_realms_by_other_names_are_one_finding_with_them(run: Any, serve_app: Callable[[Any], str]) -> None:
     sandbox = create_app(Settings())
     known = {realm.upper().encode(): realm.encode() for realm in REALMS}
 
@@ -46,9 +44,7 @@ def test_realms_in_other_words_are_one_finding_that_names_them(
     assert "refuses every realm" in ended.verdict["environment"]["breaker"]
 
 
-def test_a_wrong_path_is_a_matter_of_the_address_and_one_line_says_so(
-    run: Any, faulty: Callable[..., Any]
-) -> None:
+def test_a_wrong_path_of_the_address_is_told_in_one_line(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(lambda *_: (404, [(b"content-type", b"application/json")], b"{}"))
     ended = run(f"--target={service.target}", program=True)
     assert ended.code == 6, ended.output

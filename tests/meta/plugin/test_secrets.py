@@ -89,7 +89,7 @@ def unpacked(content: bytes) -> Iterator[bytes]:
             yield base64.b64decode(coded)
 
 
-def test_an_echoing_service_gets_no_secret_into_the_evidence(
+def test_no_secret_of_an_echoing_service_is_in_the_evidence(
     run: Any, serve_app: Callable[[Any], str]
 ) -> None:
     from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - the other tests serve nothing
@@ -118,7 +118,7 @@ def test_an_echoing_service_gets_no_secret_into_the_evidence(
         ("breaking", "RuntimeError: no place for [redacted]"),
     ],
 )
-def test_what_breaks_a_worker_or_pytest_is_told_in_a_line_without_a_secret(
+def test_a_crash_is_told_without_secrets(
     run: Any, faulty: Callable[..., Any], plugin: str, told: str
 ) -> None:
     chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "1", "-p", plugin, "--showlocals")

@@ -42,9 +42,7 @@ def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: st
 
 
 @pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 5)])
-def test_a_target_that_is_just_starting_is_waited_for(
-    run: Any, faulty: Callable[..., Any], wait: str, code: int
-) -> None:
+def test_a_starting_target_is_waited_for(run: Any, faulty: Callable[..., Any], wait: str, code: int) -> None:
     unavailable: Any = (503, [], b"")
     starting = iter([unavailable] * 6)
     service = faulty(lambda *_: next(starting, None))

@@ -44,9 +44,7 @@ def test_a_run_outlives_its_tokens(run: Any, faulty: Callable[..., Any]) -> None
     assert service.app.count("POST", "/token") > 4
 
 
-def test_a_case_that_takes_its_worker_with_it_is_an_error_and_the_others_are_judged(
-    run: Any, faulty: Callable[..., Any]
-) -> None:
+def test_a_case_that_kills_its_worker_is_an_error_and_no_more(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     ended = run.apart(
         "-k", "test_many", "--realm=abs-dev", "-p", "crashing", "-n", "1", f"--target={service.target}"
@@ -62,9 +60,7 @@ def test_a_case_that_takes_its_worker_with_it_is_an_error_and_the_others_are_jud
     assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
 
 
-def test_every_connection_goes_through_the_transport_and_another_way_out_is_seen(
-    run: Any, tmp_path: Path
-) -> None:
+def test_only_the_transport_opens_connections(run: Any, tmp_path: Path) -> None:
     log = tmp_path / "connections"
     run.environment["DOOR_WATCH_LOG"] = str(log)
     chosen = (

@@ -166,9 +166,7 @@ def test_what_somebody_forged_is_one_line(
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1", "https://today.test"])
-def test_a_finding_is_run_again_on_the_sandbox_and_where_the_variables_lead(
-    kept: Path, ask: Callable[..., Ended], address: str
-) -> None:
+def test_a_finding_is_run_again_where_it_may_be(kept: Path, ask: Callable[..., Ended], address: str) -> None:
     member("verdict.json", address, "target", "base_url")(kept)
     assert ask("run --finding").code == 0
 

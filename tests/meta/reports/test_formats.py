@@ -40,7 +40,7 @@ def fits(content: Any) -> None:
         (("clauses", 0, "realms", "abs-dev", "reason"), None, True),
     ],
 )
-def test_what_no_run_may_say_is_refused(
+def test_an_impossible_file_is_refused(
     content: Any, path: tuple[Any, ...], value: Any, fits_types: bool
 ) -> None:
     jsonschema_rs.meta.validate(json.loads(SCHEMA_FILE.read_text()))

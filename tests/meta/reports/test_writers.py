@@ -24,9 +24,7 @@ def texts(folder: Path) -> Iterator[tuple[str, str]]:
             yield path.name, path.read_bytes().decode("utf-8", "strict")
 
 
-def test_the_same_journals_give_the_same_reports_without_what_stands_in_the_environment(
-    folder: Path, verdict: RunVerdict
-) -> None:
+def test_the_same_journals_give_the_same_reports(folder: Path, verdict: RunVerdict) -> None:
     first = dict(texts(folder))
     assert write_all(folder, catalogue=CATALOGUE) == verdict
     assert dict(texts(folder)) == first
@@ -60,9 +58,7 @@ def test_a_run_that_is_not_whole_is_called_so_everywhere(folder: Path, spoil: Ca
     assert ET.parse(folder / "junit.xml").find(".//testsuite[@name='the run itself']//error") is not None  # noqa: S314
 
 
-def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
-    folder: Path, verdict: RunVerdict, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_folder_is_packed(folder: Path, verdict: RunVerdict, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not writers.pack(folder)
     before = collect(folder)
     traffic = tuple(read_har(folder / "traffic.har", "plain"))
@@ -83,9 +79,7 @@ def test_a_folder_that_is_too_large_is_packed_and_read_as_before(
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("x")], ids=repr)
-def test_a_writer_that_breaks_costs_no_other_and_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_a_broken_writer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def broken(*_: object) -> Path:
         raise error
 

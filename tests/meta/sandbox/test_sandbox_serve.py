@@ -32,9 +32,7 @@ from tests.meta.samples import record
         "--unheard",
     ],
 )
-def test_usage_errors_are_one_line_and_exit_code_4(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str
-) -> None:
+def test_a_usage_error_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "registry.sqlite").write_text("this is no database, and long enough to be read as one " * 50)
     assert main(options.format(folder=tmp_path).split()) == 4

@@ -87,9 +87,7 @@ def test_a_slow_variant_answers_late(client_of: Callable[..., Any]) -> None:
     ("name", "owner"),
     [("drafts-shared", "author"), ("drafts-passed-on", "other"), ("drafts-of-both", "author other")],
 )
-def test_a_draft_that_two_accounts_saved_has_the_owner_of_its_variant(
-    client_of: Callable[..., Any], name: str, owner: str
-) -> None:
+def test_who_owns_a_draft_that_two_saved(client_of: Callable[..., Any], name: str, owner: str) -> None:
     client, uid = client_of(name), new_uid()
     assert client.save(uid).ok
     client.sign_in("other")

@@ -35,9 +35,7 @@ def test_a_client_sees_what_the_weather_makes_of_its_requests(
 
 
 @pytest.mark.parametrize(("after", "there"), [(0, 404), (1, 200)])
-def test_a_write_whose_connection_was_reset_may_have_happened(
-    client_in: ClientIn, after: int, there: int
-) -> None:
+def test_a_write_that_was_reset_may_have_happened(client_in: ClientIn, after: int, there: int) -> None:
     client = client_in(f"resets:share=0.5:after={after}")
     while client.came_of(client.sign_in) == "reset":
         continue

@@ -99,7 +99,7 @@ def test_a_record_of_somebody_else_is_never_written(stage: SimpleNamespace, part
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_token_that_expired_on_its_way_is_renewed_once(
+def test_an_expired_token_is_renewed(
     stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     stage.registry.lifetime = timedelta(seconds=-1)
@@ -139,7 +139,7 @@ def test_a_token_that_a_later_sign_in_ended_is_renewed(stage: SimpleNamespace, s
     assert stage.registry.issued == 3
 
 
-def test_a_token_that_was_seen_known_is_looked_at_again_when_it_is_over(
+def test_a_known_token_is_looked_at_when_over(
     stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage.author.token()
@@ -163,7 +163,7 @@ def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: Simpl
 
 
 @pytest.mark.parametrize("disturbed", [True, False])
-def test_a_token_that_the_service_forgot_is_renewed_and_noted_unless_something_disturbed_the_service(
+def test_a_token_that_the_service_forgot_is_renewed_and_noted(
     stage: SimpleNamespace, disturbed: bool
 ) -> None:
     stage.author.token()

@@ -20,15 +20,14 @@ class Service:
     def __init__(self, *there: str) -> None:
         self.there = set(there)
         self.asked: list[str] = []
-        self.refuses = False
 
     def remove(self, draft: Entry, certain: bool) -> bool:
         """Delete a draft, and say whether it is gone."""
         self.asked.append(draft.identifier)
-        if draft.identifier in self.there and not self.refuses:
+        if draft.identifier in self.there:
             self.there.discard(draft.identifier)
             return True
-        return certain and not self.refuses
+        return certain
 
 
 @pytest.fixture
@@ -67,9 +66,7 @@ def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger) -> No
 
 
 @pytest.mark.parametrize("state", ["intended", "unknown"])
-def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, state: str
-) -> None:
+def test_an_unanswered_save_is_looked_up(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     service = Service()
     cleanup = cleaning(ledger, service)
     save(ledger, "late", state)
@@ -80,20 +77,6 @@ def test_a_save_that_was_not_answered_is_looked_after_again_at_the_end(
     )
     cleanup.at_the_end(last=True)
     assert (service.there, left(ledger)) == (set(), [])
-
-
-def test_what_cannot_be_deleted_is_tried_again_only_at_the_end_and_stays_in_the_ledger(
-    ledger: Ledger,
-) -> None:
-    service = Service("one")
-    service.refuses = True
-    cleanup = cleaning(ledger, service)
-    save(ledger, "one")
-    for _ in range(2):
-        cleanup.after_case()
-        assert service.asked == ["one"]
-    cleanup.at_the_end(last=True)
-    assert (service.asked, left(ledger)) == (["one", "one"], ["one"])
 
 
 def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger) -> None:

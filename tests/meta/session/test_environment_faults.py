@@ -45,9 +45,7 @@ PAGE = answer("200 OK", "Content-Type: text/html", body=b"<html><title>Request R
 
 
 @pytest.mark.parametrize("others", [True, False], ids=["others are answered", "nothing is"])
-def test_an_empty_body_is_the_services_own_when_it_comes_again_and_others_are_answered(
-    open_session: Any, serve: Any, others: bool
-) -> None:
+def test_an_empty_body_that_comes_again_is_the_services(open_session: Any, serve: Any, others: bool) -> None:
     server = serve(lambda request, _: EMPTY if request.target == "/empty" or not others else OK)
     made = open_session(target=Target("service", server.url))
     if others:

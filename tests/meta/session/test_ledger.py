@@ -1,7 +1,6 @@
 """The ledger: what a run may have left, in the words of one worker and of all, and how much of it may stay."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -77,9 +76,7 @@ def test_an_identifier_that_the_service_minted_is_found(body: Any) -> None:
     assert named(answer(201, {"id": "short"})) is None
 
 
-def test_drafts_of_all_workers_are_removable_until_one_of_them_is_removed(
-    ledger: Any, tmp_path: Path
-) -> None:
+def test_drafts_of_all_workers_are_removable_until_removed(ledger: Any, tmp_path: Path) -> None:
     one, two = ledger("gw0"), ledger("main")
     write(one, "saveDraft", "rc-test00000001", "created")
     write(one, "saveDraft", "rc-test00000002", "refused")
@@ -136,15 +133,6 @@ def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
     write(books[1], "updateWorkflowRecord", "given-by-settings", "created")
     write(books[1], "createContact", "rc-test99999999", "created", "bch-dev")
     write(books[1], "createAttachment", "rc-test99999999", "created")
-
-
-def test_a_write_waits_for_one_under_way_that_may_come_to_nothing(ledger: Any) -> None:
-    first, second = ledger("gw0", 1), ledger("gw1", 1)
-    entry = first.intend(messages.write("createContact", "rc-test00000001"))
-    refusal = threading.Timer(0.2, first.settle, (entry, "refused"))
-    refusal.start()
-    assert second.intend(messages.write("createContact", "rc-test00000002")) is not None
-    refusal.join()
 
 
 PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)}

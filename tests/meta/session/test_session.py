@@ -116,9 +116,7 @@ def test_retry_after_is_obeyed_and_a_service_that_asks_for_too_much_is_left_alon
     assert (len(server.received), waits) == (1 + len(waited), waited)
 
 
-def test_the_breaker_opens_after_a_while_and_then_nothing_is_sent(
-    open_session: Any, serve: Any, waits: list[float]
-) -> None:
+def test_once_the_breaker_is_open_nothing_is_sent(open_session: Any, serve: Any, waits: list[float]) -> None:
     server, made = serve(lambda *_: answer("503 Busy")), open_session()
     while not made.broken:
         assert made.send("POST", server.url, operation="createContact").fault == "status 503"

@@ -71,7 +71,7 @@ def test_a_run_without_its_closing_record_is_swept_once_it_is_dead(run_folder: A
     ],
     ids=["finished", "with-leftovers", "another-target", "elsewhere", "elsewhere-long-ago"],
 )
-def test_only_runs_that_are_surely_over_are_swept(
+def test_only_runs_that_are_over_go(
     run_folder: Any, tmp_path: Path, facts: dict[str, Any], swept: bool
 ) -> None:
     run_folder("one", **facts)

@@ -24,7 +24,7 @@ from registry_contracts.plugin.preflight import Look
 from registry_contracts.session.layers import Request
 from registry_contracts.session.session import Session
 from registry_contracts.session.transport import Transport
-from registry_contracts.session.way import check_way, proxy_passwords, way_to
+from registry_contracts.session.way import check_way, proxy_passwords
 from registry_contracts.settings.target import AUTHOR, Account, Secret, Target, TlsSettings
 from tests.meta.wire import OK, Wire, serving
 
@@ -97,7 +97,7 @@ def test_a_certificate_of_another_authority_or_name_is_refused_before_anything_i
 
 
 @pytest.mark.parametrize("name", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
-def test_a_variable_names_authorities_unless_the_settings_do(
+def test_a_variable_names_authorities(
     secure: Any, bundle: str, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, bundle)
@@ -108,7 +108,7 @@ def test_a_variable_names_authorities_unless_the_settings_do(
     assert get(secure("127.0.0.1").url, bundle).answered
 
 
-def test_a_client_certificate_is_shown_to_a_service_that_asks_for_it(
+def test_a_client_certificate_is_shown(
     authority: trustme.CA, secure: Any, bundle: str, tmp_path: Path
 ) -> None:
     served = secure("127.0.0.1", clients=authority)
@@ -153,9 +153,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"ca_bundle": "key.pem"}, r"ca_bundle .*key.pem': no certificates in PEM form"),
     ],
 )  # fmt: skip
-def test_a_file_that_cannot_be_used_is_named_with_its_setting_and_what_it_lacks(
-    files: Path, settings: dict[str, str], says: str
-) -> None:
+def test_an_unusable_file_is_named_with_its_setting(files: Path, settings: dict[str, str], says: str) -> None:
     tls = TlsSettings(**{name: files / file for name, file in settings.items()})
     with pytest.raises(UsageError, match=says):
         check_way(Target("service", "https://registry.invalid", tls=tls))
@@ -170,7 +168,7 @@ def test_a_file_that_cannot_be_used_is_named_with_its_setting_and_what_it_lacks(
         ("REQUESTS_CA_BUNDLE", "/no/such/file.pem", "REQUESTS_CA_BUNDLE names '/no/such/file.pem'"),
     ],
 )
-def test_a_variable_that_cannot_be_used_is_named(
+def test_an_unusable_variable_is_named(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
 ) -> None:
     monkeypatch.setattr("registry_contracts.session.way.find_spec", lambda _: None)
@@ -184,7 +182,7 @@ def test_a_variable_that_cannot_be_used_is_named(
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "all_proxy"])
-def test_a_plain_request_goes_through_the_proxy_of_the_usual_variables(
+def test_a_proxy_is_taken_from_variables(
     served: ExitStack, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     seen: list[bytes] = []
@@ -199,15 +197,3 @@ def test_a_plain_request_goes_through_the_proxy_of_the_usual_variables(
     assert seen[0].startswith(b"GET http://registry.invalid/a HTTP/1.1")
     assert b"Proxy-Authorization: Basic" in seen[0]
     assert proxy_passwords() == {"pass%2Fword", "pass/word"}
-
-
-@pytest.mark.parametrize(
-    ("exempt", "proxy"), [("", "http://proxy.example:8080"), ("registry.example", None), ("*", None)]
-)
-def test_no_proxy_names_what_is_reached_directly(
-    monkeypatch: pytest.MonkeyPatch, exempt: str, proxy: str | None
-) -> None:
-    monkeypatch.setenv("https_proxy", "proxy.example:8080")
-    monkeypatch.setenv("no_proxy", exempt)
-    way = way_to("https://registry.example", TlsSettings())
-    assert (way.proxy("https://registry.example/a"), way.verify) == (proxy, True)

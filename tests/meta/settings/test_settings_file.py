@@ -33,7 +33,7 @@ def test_nothing_asked_for_and_nothing_set_means_the_sandbox(tmp_path: Path) -> 
     ("asked", "more"),
     [(None, {"REGISTRY_BASE_URL": " https://Host.example/ "}), ("https://Host.example/", {})],
 )
-def test_an_address_and_two_variables_make_a_target(
+def test_an_address_and_an_account_make_a_target(
     tmp_path: Path, asked: str | None, more: dict[str, str]
 ) -> None:
     target = load_target(asked, ENVIRON | more, tmp_path)
@@ -63,7 +63,7 @@ ADDRESS = {"REGISTRY_BASE_URL": "https://h.example"}
         ("./targets", {}, "targets: is no file that can be read; name the settings file itself"),
     ],
 )
-def test_what_names_no_target_is_one_line_without_a_secret(
+def test_no_target_is_one_line(
     tmp_path: Path, asked: str | None, environ: dict[str, str], words: str
 ) -> None:
     (tmp_path / "targets").mkdir()
@@ -134,18 +134,15 @@ def test_every_setting_arrives_in_its_own_kind(tmp_path: Path) -> None:
         [realm.abs-dev]
         draft_document = "permit.json"
         existing_identifier = "existing-record"
-        spare_identifiers = ["------------", "____________"]
         [realm.ort-dev]
         existing_identifier = ["existing-one", "existing-two"]
         """,
     )
-    assert target.realms == ("ort-dev", "abs-dev")
     assert target.pace == Pace(requests_per_second=None, concurrency=2, timeout_seconds=5.0)
     assert target.attachments.size_limit_bytes == 1000
     assert target.tls.ca_bundle == tmp_path / "ca.pem"
     permit = target.realm_settings("abs-dev")
     assert permit.existing_identifier == ("existing-record",)
-    assert permit.spare_identifiers == ("------------", "____________")
     assert permit.filled_document("a-draft-0001", "draft_document") == {
         "header": {"schema": "permit", "identifier": "a-draft-0001"},
         "title": {"en": "T"},
@@ -247,9 +244,7 @@ BAD_ADDRESSES = [
         *((f'base_url = "{url}"\nkind = "development"\n', 1, words) for url, words in BAD_ADDRESSES),
     ],
 )
-def test_a_mistake_is_one_line_with_its_place_and_without_a_secret(
-    tmp_path: Path, text: str, line: int, words: str
-) -> None:
+def test_a_mistake_is_one_line_without_a_secret(tmp_path: Path, text: str, line: int, words: str) -> None:
     contents = {
         "broken": b'{"a": 1\n "b": 2}',
         "list": b"[]",
