@@ -47,6 +47,8 @@ AT_THE_SANDBOX: Final = {
     "check-elsewhere": (["saveDraft", "getDraft"], f"{GATE} --realm abs-dev {NEVER_EXISTS}", 0, "gate: pass"),
     "call": (ALL, "call listDrafts --set 'query.$top=5' --realm bch-dev", 0, "curl +curl -i -X GET"),
 }
+#: A run sends wrong requests on purpose; of the service nothing is found.
+CLIENT_ALONE: Final = r"verdict: fail \(1\): the client breaks the interface"
 #: What replaces what in the sandbox's settings.
 NO_RIGHTS: Final = {"SANDBOX_AUTHOR": "SANDBOX_RESTRICTED"}
 TWO_FILES: Final = {r'\n  "sandbox-temporary-\w+-dev-(?!0[12])\d+",': ""}
@@ -132,6 +134,9 @@ def test_a_gate_at_a_drawn_service(does: Does, serve: Serve, tmp_path: Path, num
     uses(tmp_path, ALL[number::SERVICES])
     gate = f"gate --target dev.toml --consumer sdk.toml --realm {DOCUMENT_REALMS[number]}"
     does(gate, 0, "gate: pass", **ACCOUNTS)
+    # Where the document is silent, recorded traffic accuses no service either.
+    (traffic,) = (tmp_path / "reports" / "latest").glob("traffic.har*")
+    does(f"check {traffic}", 1, CLIENT_ALONE)
 
 
 def test_a_gate_of_all_operations_sends_what_it_announced(does: Does, tmp_path: Path) -> None:
@@ -146,7 +151,7 @@ def test_recorded_traffic_and_drift(does: Does) -> None:
     run = ("run --profile smoke --realm bch-dev", 0, "verdict: pass")
     does(*run)
     # What a run sends wrongly on purpose is found; what the service answers is not.
-    does("check reports/latest/traffic.har", 1, r"verdict: fail \(1\): the client breaks the interface")
+    does("check reports/latest/traffic.har", 1, CLIENT_ALONE)
     does("drift accept", 0, "accepted 0 changes and .* new facts")
     does(*run)
     does("drift", 0, "no drift")

@@ -115,12 +115,7 @@ def browser() -> Iterator[Browser]:
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
         pytest.skip("no Chromium is installed to open pages with")
-    words = [
-        "--no-sandbox",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-    ]
+    words = ["--no-sandbox", "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=[*words, "--disable-quic"])
         yield running

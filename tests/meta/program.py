@@ -152,20 +152,15 @@ class Process:
         out: Where it writes its output; its errors go beside it.
     """
 
-    def __init__(
-        self, words: Sequence[str], folder: Path, environment: Mapping[str, str], out: Path, **more: Any
-    ) -> None:
+    def __init__(self, words: Sequence[str], folder: Path, environment: Mapping[str, str], out: Path) -> None:
         self._files = out, out.with_suffix(".err")
         with self._files[0].open("wb") as told, self._files[1].open("wb") as complained:
             streams: Any = {"stdin": subprocess.DEVNULL, "stdout": told, "stderr": complained}
             self._process = subprocess.Popen(
-                words, cwd=folder, env=environment, start_new_session=True, **streams, **more
+                words, cwd=folder, env=environment, start_new_session=True, **streams
             )
-        self.pid, self.poll, self.send_signal = (
-            self._process.pid,
-            self._process.poll,
-            self._process.send_signal,
-        )
+        self.pid, self.poll = self._process.pid, self._process.poll
+        self.send_signal = self._process.send_signal
 
     def told(self, pattern: str) -> re.Match[str]:
         """Wait until it has written a line, and return what a pattern finds in it."""

@@ -48,9 +48,7 @@ def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
     claims: Expect, errors: list[tuple[str, str]], ends: type[Exception], told: str
 ) -> None:
     body = {"errors": [{"code": code, "property": name} for code, name in errors]}
-    settings = RealmSettings(
-        contact_schema="person", contact_organization="org-gone-0123", country_terms=("ke",)
-    )
+    settings = RealmSettings(contact_schema="x", contact_organization="gone-0123456", country_terms=("ke",))
     sent, samples = exchange(answer(body, 400), "createContact"), Samples(settings, "abs-dev")
     with pytest.raises(ends, match=told):
         claim_accepted(claims("contact-create-accepted"), sent, samples)

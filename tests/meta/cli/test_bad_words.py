@@ -26,7 +26,7 @@ REFUSED = {
     "both name a target": ["run --base-url=https://h.example --target=dev"],
     "is a production realm": [
         "call saveDraft --realm abs --dry-run",
-        "init dev --base-url https://h.example --realm abs",
+        "init dev --base-url https://h.test --realm abs",
     ],
     "selects a production realm": ["call listDrafts --set header.Realm=bch --dry-run"],
     "which is none of the suite's": ["call saveDraft --set path.uid=somebodys-record --dry-run"],

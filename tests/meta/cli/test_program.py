@@ -11,13 +11,6 @@ from registry_contracts.cli.program import COMMANDS
 from tests.meta.program import RunCommand
 
 
-@pytest.mark.parametrize("words", [(), ("--help",), ("run", "--help")])
-def test_help_is_given(run_command: RunCommand, words: tuple[str, ...]) -> None:
-    code, out, err = run_command(*words)
-    assert code == (0 if words else 4)
-    assert ("Usage: " in out, err) == (True, "")
-
-
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.errors import UsageError
 from registry_contracts.exchanges.har import read_har
 from registry_contracts.exchanges.overlaps import overlapping, span_of
 from registry_contracts.manual.check import CheckFacts, check_archive
@@ -30,27 +29,6 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
     del untimed["startedDateTime"]
     read = read_har(archive([save, beside, after, elsewhere, untimed]), "x")
     assert overlapping([span_of(each) for each in read]) == [False, True, False, False, True]
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b'{"log": {"entries": [{"request": {"method": "GE', "was cut short"),
-        (b"", "is empty"),
-        (b"[]", "no HAR"),
-        (b'{"log": {"entries": []}}', "holds no request"),
-        (b'{"log": {"entries": [7]}}', "no entry of it is a web request"),
-        (b'{"log": oops}', "odd.har:1: is no HAR: not JSON at column 9"),
-        (b"\x1f\x8b\x08\xff", "not UTF-8"),
-        pytest.param(b'{"a":' * 100_000, "nests too deep", id="nested"),
-    ],
-)
-def test_an_archive_that_cannot_be_read_is_one_clear_line(tmp_path: Path, content: bytes, says: str) -> None:
-    path = tmp_path / "odd.har"
-    path.write_bytes(content)
-    with pytest.raises(UsageError, match=says) as told:
-        check_archive(path, "odd.har", CheckFacts())
-    assert "\n" not in str(told.value)
 
 
 def anonymous(*parts: Any, **more: Any) -> dict[str, Any]:

@@ -86,17 +86,8 @@ def test_a_request_and_its_answer_arrive_as_they_were_written(service: Service) 
     assert (answer.first, answer.pairs, answer.body) == ("HTTP/1.1 299 Quite Fine", told, b"abc")
 
 
-PAGES = (
-    b"http://evil.test",
-    b"null",
-    b"http://localhost:5173",
-    b"http://localhost\r\nOrigin: http://evil.test",
-)
-ELSEWHERE = (
-    b"http://other.test/api/v2013/document-drafts?collection=my",
-    b"http://127.0.0.1:1/x",
-    b"ftp://other.test/x",
-)
+PAGES = (b"http://evil.test", b"null", b"http://localhost\r\nOrigin: http://evil.test")
+ELSEWHERE = (b"http://other.test/api/v2013/document-drafts", b"ftp://other.test/x")
 
 
 @pytest.mark.parametrize(

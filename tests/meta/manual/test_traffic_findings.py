@@ -1,17 +1,11 @@
 """What traffic of a service and its client shows: each side's mistakes, by one exchange and by several."""
 
-from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import pytest
 
 from registry_contracts.exchanges.exchange import UNKNOWN_BODY
-from registry_contracts.exchanges.redaction import TrafficRedactor
-from registry_contracts.manual.traffic_findings import Side, Standing, Tally, TrafficFinding, verdict_of
-from registry_contracts.manual.traffic_watch import Watch
-from registry_contracts.proving.services import cover, knobs
-from tests.meta.client_tour import exchanges
+from registry_contracts.manual.traffic_findings import Side, Standing, TrafficFinding, verdict_of
 from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
 
 SIGN_IN = "/api/v2013/authentication/token"
@@ -213,53 +207,3 @@ def test_a_mistake_of_the_client_is_its_own_whatever_is_answered(
     found = client("POST" if sent else "GET", path, status, answer, sent=sent, **changes)
     assert broken(found, Side.REQUEST) == {fault: standing}
     assert standing is Standing.FAULT or broken(found) == {}
-
-
-#: Contradicted by variants that take another reading of a should.
-OTHER_READINGS = {
-    "json-bodies": "message-plain-text",
-    "contact-unknown-property": "unknown-fields-kept",
-    "list-collection-unknown": "collections-open",
-    "list-number-malformed": "list-numbers-lenient",
-    "token-issued": "credentials-exact",  # a member more in a sign-in; no more than a remark
-}
-
-
-def services() -> Iterator[list[str]]:
-    """The faithful one, and services until every variant stood beside others that it goes with."""
-    yield []
-    missing = {*chain(*knobs().values())}
-    for service in cover(2):
-        yield service
-        missing.difference_update(service)
-        if not missing:
-            return
-    pytest.fail(f"stands in no service: {', '.join(sorted(missing))}")
-
-
-SERVICES: list[list[str]] = list(services())
-
-
-def toured(*variants: str) -> Tally:
-    """What the tour of an ordinary client shows."""
-    watch = Watch(TrafficRedactor(), alone=True)
-    for exchange in exchanges(*variants):
-        watch.take(exchange)
-    return watch.tally
-
-
-def service_side(tally: Tally) -> list[TrafficFinding]:
-    """What the service is said to break, and what is remarked on it."""
-    return [finding for finding in tally.findings if finding.side is Side.ANSWER]
-
-
-@pytest.mark.parametrize("service", SERVICES, ids=[f"service-{number}" for number in range(len(SERVICES))])
-def test_a_service_that_differs_where_the_document_is_silent_gives_no_finding(service: list[str]) -> None:
-    allowed = {clause for clause, variant in OTHER_READINGS.items() if variant in service}
-    tally = toured(*service)
-    assert [finding for finding in service_side(tally) if finding.clause not in allowed] == []
-    assert not any(finding.standing is Standing.FAULT for finding in service_side(tally))
-    assert tally.breakages == []
-    assert service or {"draft-get-content", "attachment-download-same", "workflow-created-exists"} <= set(
-        tally.held
-    )

@@ -19,12 +19,7 @@ from registry_contracts.session.sweep import earlier_runs, tokens_at_work
 
 URL = "http://registry.example"
 LINE = {"number": 1, "operation": "saveDraft", "what": "draft", "realm": "abs-dev", "role": "author"}
-LINE |= {
-    "identifier": "rc-dead00000001",
-    "state": "intended",
-    "at": "2026-01-01T00:00:00+00:00",
-    "by": "main",
-}
+LINE |= {"identifier": "rc-dead0000001", "state": "intended", "at": "2026-01-01T00:00:00+00:00", "by": "main"}
 
 
 @pytest.fixture
@@ -57,7 +52,7 @@ def test_a_run_without_its_closing_record_is_swept_once_it_is_dead(run_folder: A
     alive.release()
     assert (found(tmp_path), tokens_at_work(tmp_path)) == (["one"], set())
     (run,) = earlier_runs(tmp_path, URL)
-    assert [draft.identifier for draft in run.drafts] == ["rc-dead00000001"]
+    assert [draft.identifier for draft in run.drafts] == ["rc-dead0000001"]
 
 
 @pytest.mark.parametrize(

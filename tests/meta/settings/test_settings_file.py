@@ -245,11 +245,7 @@ BAD_ADDRESSES = [
     ],
 )
 def test_a_mistake_is_one_line_without_a_secret(tmp_path: Path, text: str, line: int, words: str) -> None:
-    contents = {
-        "broken": b'{"a": 1\n "b": 2}',
-        "list": b"[]",
-        "header": b'{"header": "x"}',
-    }
+    contents = {"broken": b'{"a": 1\n "b": 2}', "list": b"[]", "header": b'{"header": "x"}'}
     for name, content in (contents | {"latin": b'{"a":\n"caf\xe9"}'}).items():
         (tmp_path / f"{name}.json").write_bytes(content)
     with pytest.raises(UsageError) as caught:
