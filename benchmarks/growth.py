@@ -26,9 +26,10 @@ from registry_contracts.exchanges.exchange import Body
 from registry_contracts.exchanges.json_bodies import read_json
 from registry_contracts.exchanges.redaction import Redactor
 from registry_contracts.history import baseline as baselines
-from registry_contracts.manual.check import CheckFacts, check_archive
 from registry_contracts.session.recording import FaultEvent
 from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.traffic.check import check_archive
+from registry_contracts.traffic.report import TrafficReport
 
 #: Of so many tries the least time counts: others had the processor meanwhile.
 _TRIES: Final = 3
@@ -95,7 +96,7 @@ def _parsers(folder: Path) -> dict[str, tuple[int, Made]]:
         path = written(
             f"{size}.har", json.dumps({"log": {"entries": [_entry(number) for number in range(size)]}})
         )
-        return lambda: check_archive(path, path.name, CheckFacts())
+        return lambda: check_archive(path, path.name, TrafficReport())
 
     def journal(size: int) -> Callable[[], Any]:
         path = folder / f"journal-{size}.jsonl"

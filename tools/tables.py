@@ -15,7 +15,6 @@ from typing import Any
 from registry_contracts.file_formats import kinds_in_words, schema_of
 from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
 from registry_contracts.interface.known_cases import known_cases
-from registry_contracts.manual.check import CheckFile
 from registry_contracts.reports.verdict_json import VerdictFile
 from registry_contracts.sandbox.faults.population import population
 from registry_contracts.sandbox.weather import ALL as WEATHERS
@@ -27,6 +26,7 @@ from registry_contracts.settings.target import (
     ServiceNames,
     TlsSettings,
 )
+from registry_contracts.traffic.report import CheckFile
 
 DOCS = Path(__file__).parents[1] / "docs"
 _GROUPS: tuple[tuple[str, type], ...] = (

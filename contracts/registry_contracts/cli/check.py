@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import click
@@ -19,11 +18,10 @@ from registry_contracts.cli.options import (
 )
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.run_folder import new_folder
-from registry_contracts.manual import check
-from registry_contracts.manual.check import CheckFacts, check_archive
-from registry_contracts.manual.traffic_findings import Tally
 from registry_contracts.safe_text import many
 from registry_contracts.settings.target import SANDBOX, target_in_words
+from registry_contracts.traffic.check import check_archive
+from registry_contracts.traffic.report import JSON_NAME, TrafficReport
 
 _FOLDER = "traffic"
 
@@ -52,47 +50,45 @@ def command(
       registry-contracts check traffic.har --target dev --json
       registry-contracts check sdk-tests.har --consumer-out sdk.toml
     """  # noqa: D301 - click's mark for lines to be left as they are
-    chosen = _check_options(target, alone=alone)
+    report = _report(target, alone=alone)
     if consumer_out is not None and consumer_out.exists():
         raise UsageError(
             f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
         )
-    tally, verdict, facts = check_archive(file, str(file), chosen, partial(click.echo, err=True))
+    check_archive(file, str(file), report)
     folder = new_folder(reports, _FOLDER)
-    content = check.write(tally, verdict, facts, folder)
+    content = report.write(folder)
     if consumer_out is not None:
-        _write_consumer(consumer_out, tally, file.name)
+        _write_consumer(consumer_out, report)
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))
     else:
-        print_lines(check.finding_lines(tally))
-        click.echo()
-        print_lines((*check.coverage_lines(tally, facts.unreadable), *facts.notes))
-        click.echo(f"report       {folder / check.JSON_NAME}")
-        click.echo(check.verdict_line(verdict, _judged(chosen)))
-    return int(verdict.exit_code)
+        print_lines(report.lines())
+        click.echo(f"report       {folder / JSON_NAME}")
+        click.echo(report.verdict_line(_judged(report)))
+    return int(report.verdict[0])
 
 
-def _write_consumer(output: Path, tally: Tally, source: str) -> None:
-    used = sum(map(bool, tally.operations.values()))
+def _write_consumer(output: Path, report: TrafficReport) -> None:
+    used = len(report.operations) - len(report.never)
     if used:
-        write_output(output, check.consumer_toml(tally, source), "--consumer-out")
-    requests = many(sum(tally.of_interface.values()), "request")
+        write_output(output, report.consumer_toml(), "--consumer-out")
+    requests = many(report.used.total(), "request")
     told = f"{many(used, 'operation')}, used by {requests}" if used else "not written, as nothing is used"
     click.echo(f"{output}: {told}", err=True)
 
 
-def _judged(chosen: CheckFacts) -> str:
+def _judged(report: TrafficReport) -> str:
     """The service whose traffic was judged."""
-    if chosen.base_url is None:
+    if report.base_url is None:
         return "every address in the recording"
-    return target_in_words(chosen.target, chosen.base_url) if chosen.target else chosen.base_url
+    return target_in_words(report.target, report.base_url) if report.target else report.base_url
 
 
-def _check_options(target: str | None, *, alone: bool) -> CheckFacts:
+def _report(target: str | None, *, alone: bool) -> TrafficReport:
     settings = None if target is None else named_target(target)
     if target is not None and settings is None:
         why = f"--target {SANDBOX} has another address in each run; name it with --base-url instead"
         raise UsageError(why)
     named = settings.name if settings and "://" not in str(target) else None
-    return CheckFacts(base_url=settings.base_url if settings else None, target=named, alone=alone)
+    return TrafficReport(target=named, base_url=settings.base_url if settings else None, alone=alone)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,6 @@ import click
 from registry_contracts.cli import manual_commands
 from registry_contracts.cli.options import address_of, file_option, known_realms, print_lines
 from registry_contracts.errors import UsageError
-from registry_contracts.exchanges.har import read_har
 from registry_contracts.manual.settings_writer import (
     RecordedSettings,
     TargetSettings,
@@ -27,6 +25,7 @@ from registry_contracts.safe_text import json_text, many, plain_line
 from registry_contracts.settings.guard import refuse_production_realm
 from registry_contracts.settings.settings_reader import BASE_URL
 from registry_contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS
+from registry_contracts.traffic.archive import read_har
 
 _FOLDER: Final = Path("targets")
 
@@ -102,10 +101,7 @@ def command(
 def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
     if from_har is None:
         return RecordedSettings()
-    learned = learn(
-        read_har(from_har, str(from_har), partial(click.echo, err=True)),
-        keep_personal_data=keep_personal_data,
-    )
+    learned = learn(read_har(from_har, str(from_har)), keep_personal_data=keep_personal_data)
     if not learned.requests:
         raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
     return learned

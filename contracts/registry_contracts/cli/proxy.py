@@ -22,9 +22,9 @@ from registry_contracts.cli.options import (
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.run_folder import new_folder
 from registry_contracts.interface.cross_origin import AllowedOrigins
-from registry_contracts.manual import check
 from registry_contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
 from registry_contracts.settings.target import Target
+from registry_contracts.traffic.report import JSON_NAME
 
 _FOLDER: Final = "proxy"
 _PORT: Final = click.IntRange(0, 65535)
@@ -76,9 +76,8 @@ def command(
       registry-contracts proxy --target dev --cors http://localhost:5173
     """  # noqa: D301 - click's mark for lines to be left as they are
     try:
-        from registry_contracts.manual.proxy import serve  # noqa: PLC0415 - of an extra
-        from registry_contracts.manual.traffic_recorder import TrafficRecorder  # noqa: PLC0415 - of an extra
-        from registry_contracts.page.server import page_application  # noqa: PLC0415 - of an extra
+        from registry_contracts.traffic.proxy import serve  # noqa: PLC0415 - of an extra
+        from registry_contracts.traffic.recorder import TrafficRecorder  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as error:
         raise UsageError(f"the proxy needs {error.name}: pip install 'registry-contracts[proxy]'") from error
     allowed = AllowedOrigins.of(origins) if origins else None
@@ -90,22 +89,15 @@ def command(
         unused.callback(_remove, folder)
         recorder = TrafficRecorder(aimed, folder, alone=alone or settings is None, say=click.echo)
         with recorder:
-            page = None if no_page else partial(page_application, target=aimed, feed=recorder.feed)
-            serve(
-                aimed,
-                recorder.hand_over,
-                partial(_ready, aimed),
-                ports=(port, page_port),
-                page=page,
-                origins=allowed,
-            )
+            shown = None if no_page else page_port
+            serve(aimed, recorder, partial(_ready, aimed), port=port, page_port=shown, origins=allowed)
         unused.pop_all()
-        verdict = recorder.report()
+        recorder.end()
     click.echo()
-    print_lines(recorder.lines)
-    click.echo(f"report       {folder / check.JSON_NAME}")
-    click.echo(check.verdict_line(verdict, aimed.in_words))
-    return int(verdict.exit_code)
+    print_lines(recorder.report.lines())
+    click.echo(f"report       {folder / JSON_NAME}")
+    click.echo(recorder.report.verdict_line(aimed.in_words))
+    return int(recorder.report.verdict[0])
 
 
 def _sandbox(stack: ExitStack, arguments: str) -> Target:

@@ -1,329 +1,25 @@
-"""HAR files (HTTP Archive 1.2): reads those of browsers, proxies and test tools, and writes our own.
-
-An archive is evidence only as far as it agrees with itself: what sizes, lengths, encodings or media types contradict is
-unknown, entries are put in the order of their times, and an answer that something else gave is none of the service.
-"""
+"""Writes exchanges as a HAR file (HTTP Archive 1.2)."""
 
 from __future__ import annotations
 
 import base64
-import codecs
-import json
-import re
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
-import msgspec
 from harfile import Content, Creator, HarFile, PostData, Record, Request, Timings
 from harfile import Response as HarResponse
 
-from registry_contracts.errors import UsageError
-from registry_contracts.exchanges.exchange import (
-    NO_TIME,
-    UNKNOWN_BODY,
-    Body,
-    Exchange,
-    Headers,
-    Response,
-    read_timestamp,
-)
-from registry_contracts.exchanges.recorded_bodies import (
-    ANY_TYPE,
-    not_of_the_service,
-    request_body,
-    response_body,
-    whole_number,
-)
-from registry_contracts.file_formats import is_file, json_value, read_bytes
+from registry_contracts.exchanges.exchange import NO_TIME, Body, Exchange, Response
 from registry_contracts.interface.description import where_in_words
 
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"
-_WEB: Final = ("", "http", "https")
-#: How this suite says in a comment that a request got no answer of the service.
-_FAULT: Final = re.compile(r"; fault of the environment: (?P<words>.+)$")
-#: Case of an exchange that another program recorded.
-RECORDED: Final = "recorded"
-
-
-#: A clock that was set during a recording makes a step or two back; entries that are not in order of time make many.
-_MOST_STEPS_OF_A_CLOCK: Final = 2
-#: A Date header tells whole seconds, and may be made a second or two before the answer is sent.
-_DATE_SECONDS: Final = 4.0
-#: While an archive is read.
-SECONDS_BETWEEN_LINES: float = 10.0
-
-
-class _Log(msgspec.Struct):
-    entries: list[msgspec.Raw]
-
-
-class _File(msgspec.Struct):
-    log: _Log
-
-
-_FILE_DECODER: Final = msgspec.json.Decoder(_File)
-_ENTRY_DECODER: Final = msgspec.json.Decoder()
-
-
-class Archive:
-    """What a HAR file holds; an entry takes up its room while it is read, and is read anew each time.
-
-    `sorted`: they stand in another order than their times, which is the order in which they are read. `clock_turned`:
-    times go back as they do where a clock was set, so that no order is known. `lost` counts entries that tell of no
-    request, which may have been a write.
-
-    Args:
-        say: Takes a line now and then while a long archive is read.
-    """
-
-    def __init__(self, entries: Sequence[Any], shown: str, say: Callable[[str], object]) -> None:
-        self._entries = entries
-        self._shown = shown
-        self._say = say
-        self._passes = 0
-        plain = [_outline(entry, shown) for entry in entries]
-        starts, self.lost = [start for start, _ in plain], sum(lost for _, lost in plain)
-        steps = sum(later < earlier for earlier, later in pairwise([start.at for start in starts if start]))
-        agreeing = steps > _MOST_STEPS_OF_A_CLOCK and _agree(list(filter(None, starts)))
-        self.sorted, self.clock_turned = agreeing, steps > 0 and not agreeing
-        self._order = list(range(len(entries)))
-        if self.sorted:
-            times = [start.at if start else None for start in starts]
-            # What has no time proves nothing of what has one.
-            self._order.sort(key=lambda place: (times[place] is None, times[place] or NO_TIME))
-
-    def __len__(self) -> int:
-        """How many entries there are, those included that are no request."""
-        return len(self._entries)
-
-    def __iter__(self) -> Iterator[Exchange]:
-        """The exchanges in the order of their times, numbered so; raises `UsageError` for one that cannot be read."""
-        self._passes += 1
-        told = time.monotonic()
-        for number, place in enumerate(self._order, 1):
-            if time.monotonic() - told > SECONDS_BETWEEN_LINES:
-                told = time.monotonic()
-                self._say(f"{self._shown}: at request {number:,} of {len(self):,}, pass {self._passes}")
-            entry = self._entries[place]
-            exchange = read_entry(number, _plain(entry, self._shown))
-            if exchange is not None:
-                yield exchange
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """When a request began, and by how many seconds the service's clock is ahead, at least and at most."""
-
-    at: datetime
-    ahead: tuple[float, float] | None
-
-
-def _plain(entry: Any, shown: str) -> Any:
-    if not isinstance(entry, msgspec.Raw):
-        return entry
-    try:
-        return _ENTRY_DECODER.decode(entry)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _parsed(bytes(entry), shown)
-
-
-def _outline(entry: Any, shown: str) -> tuple[_Start | None, bool]:
-    """When the request of an entry began, None where that is not told, and whether it tells of no request."""
-    try:
-        plain = _plain(entry, shown)
-    except UsageError:  # told when its turn comes
-        return None, True
-    request = _member(plain, "request")
-    if not isinstance(request, dict):
-        return None, True
-    lost = not (isinstance(request.get("method"), str) and isinstance(request.get("url"), str))
-    return _start_of(plain), lost
-
-
-def _start_of(plain: Mapping[str, Any]) -> _Start | None:
-    at, answer = read_timestamp(str(plain.get("startedDateTime"))), plain.get("response")
-    if at is None:
-        return None
-    date = Headers(_pairs(_member(answer, "headers"))).first("Date")
-    try:
-        ahead = (parsedate_to_datetime(date or "") - at).total_seconds()
-    except (ValueError, TypeError):
-        return _Start(at, None)
-    return _Start(at, (ahead - (_seconds(plain) or 0.0), ahead))
-
-
-def _agree(starts: Sequence[_Start]) -> bool:
-    """Whether the times of entries are those of one clock, by the service's own clock in their answers."""
-    ahead = [start.ahead for start in starts if start.ahead is not None]
-    least, most = max((low for low, _ in ahead), default=0.0), min((high for _, high in ahead), default=0.0)
-    return 2 * len(ahead) > len(starts) and least - most <= _DATE_SECONDS
-
-
-def read_har(path: Path, shown: str, say: Callable[[str], object] = lambda _: None) -> Archive:
-    """Read a HAR file, called `shown` in messages.
-
-    Args:
-        say: Takes a line now and then while a long archive is read.
-
-    Raises:
-        UsageError: it cannot be read, was cut short, is no HAR, or holds no request; one line.
-    """
-    content = _content(path, shown)
-    try:
-        entries: Any = _FILE_DECODER.decode(content).log.entries
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        # What only a more lenient reader takes, if any does.
-        log = _member(_parsed(content, shown), "log")
-        entries = _member(log, "entries")
-    if not isinstance(entries, list):
-        raise UsageError(
-            f"{shown}: is JSON, but no HAR: it has no list log.entries; export the traffic as HAR"
-        )
-    if not entries:
-        raise UsageError(f"{shown}: holds no request; record some traffic first, with the recorder running")
-    return Archive(entries, shown, say)
-
-
-def _content(path: Path, shown: str) -> bytes:
-    if not is_file(path):
-        raise UsageError(f"no HAR file '{shown}': name a file that is there")
-    try:
-        return read_bytes(path).removeprefix(codecs.BOM_UTF8)
-    except OSError as error:
-        raise UsageError(f"{shown}: cannot be read: {error.strerror}; check its permissions") from None
-
-
-def _member(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else None
-
-
-def _parsed(content: bytes, shown: str) -> Any:
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(
-            f"{shown}: is no HAR: it is not UTF-8 text; name it .gz if it is packed by gzip, or unpack it"
-        ) from None
-    if not text.strip():
-        raise UsageError(f"{shown}: is empty; record the traffic again, and export it as HAR")
-    try:
-        return json_value(text)
-    except json.JSONDecodeError as error:
-        raise _fault(shown, text, error) from None
-    except RecursionError:
-        raise UsageError(f"{shown}: is no HAR: it nests too deep") from None
-
-
-def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
-    if not text.lstrip().startswith("{"):
-        return UsageError(
-            f"{shown}: is no HAR: a HAR is JSON and begins with a brace; export the traffic as HAR"
-        )
-    # A string that was cut is reported where it starts.
-    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-        last = text.count("\n", 0, len(text.rstrip())) + 1
-        return UsageError(f"{shown}: was cut short: it ends in the middle, at line {last}; export it again")
-    return UsageError(
-        f"{shown}:{error.lineno}: is no HAR: not JSON at column {error.colno}: {error.msg}; export it again"
-    )
-
-
-def read_entry(number: int, entry: Any) -> Exchange | None:
-    """Read one entry of a HAR, at a place counted from one; None when it holds no request that can be read."""
-    request = _member(entry, "request")
-    if not isinstance(request, dict):
-        return None
-    method, url = request.get("method"), request.get("url")
-    if not isinstance(method, str) or not method.strip() or not isinstance(url, str) or not _is_web(url):
-        return None
-    method = method.strip().upper()
-    answer = entry.get("response")
-    answer = answer if isinstance(answer, dict) else {}
-    status = whole_number(answer.get("status"))
-    response = _response(answer, status, method, url) if 100 <= status < 600 else None
-    headers, fault = Headers(_pairs(request.get("headers"))), _FAULT.search(str(entry.get("comment") or ""))
-    return Exchange(
-        id=f"entry {number}",
-        number=number,
-        case=RECORDED,
-        started=read_timestamp(str(entry.get("startedDateTime"))),
-        seconds=_seconds(entry),
-        method=method,
-        url=url,
-        request_headers=headers,
-        request_body=request_body(request, method, headers),
-        response=response,
-        fault=fault["words"] if fault else _why_not_judged(entry, answer, response),
-    )
-
-
-def _is_web(url: str) -> bool:
-    """Whether an address is one of the web; one without a host is written by some tools."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.hostname
-    except ValueError:
-        return False
-    return parts.scheme in _WEB and bool(parts.path)
-
-
-def _response(answer: Mapping[str, Any], status: int, method: str, url: str) -> Response:
-    content = answer.get("content")
-    fields: Mapping[str, Any] = content if isinstance(content, dict) else {}
-    pairs, media = tuple(_pairs(answer.get("headers"))), str(fields.get("mimeType") or "")
-    if media not in ANY_TYPE and not any(name.lower() == "content-type" for name, _ in pairs):
-        pairs = (*pairs, ("Content-Type", media))
-    headers = Headers(pairs)
-    body = response_body(answer, fields, method, status, headers, url) if pairs else UNKNOWN_BODY
-    return Response(status, str(answer.get("statusText") or ""), headers, body, url)
-
-
-def _why_not_judged(
-    entry: Mapping[str, Any], answer: Mapping[str, Any], response: Response | None
-) -> str | None:
-    """Why an entry shows nothing of the service; None where it may."""
-    if response is None:
-        return str(answer.get("_error") or answer.get("statusText") or "no answer was recorded")
-    if not any(_pairs(entry["request"].get("headers"))):
-        return "the recording holds no header of the request"
-    return not_of_the_service(entry, response.headers)
-
-
-def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
-    """Headers; names that begin with a colon are HTTP/2's own."""
-    for header in listed if isinstance(listed, list) else ():
-        if isinstance(header, dict) and not str(header.get("name", "")).startswith(":"):
-            yield str(header.get("name", "")), str(header.get("value", ""))
-
-
-def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """How long a request may have taken, by the longer of time and timings; no request takes no time."""
-    timings = entry.get("timings")
-    parts = [timings.get(name) for name in _PARTS] if isinstance(timings, dict) else []
-    whole = max(_milliseconds(entry.get("time")), sum(map(_milliseconds, parts))) / 1000
-    # A start in whole seconds may have been at any time of its second.
-    unsure = 0.0 if "." in str(entry.get("startedDateTime")) else 1.0
-    return whole + unsure if whole and entry.get("time") is not None else None
-
-
-def _milliseconds(value: Any) -> float:
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
-    return float(value) if usable else 0.0
-
-
-#: The parts that a request's time is the sum of.
-_PARTS: Final = ("blocked", "dns", "connect", "send", "wait", "receive")
-
-
+#: How a comment says that only the beginning of a body was kept, and that a request got no answer of the service.
+CUT: Final = "cut;"
+FAULT: Final = "; fault of the environment: "
 _PROGRAM: Final = "registry-contracts"
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _URL_CHARACTERS: Final = "%:/?#[]@!$&'()*+,;="
@@ -364,9 +60,7 @@ def _comment(exchange: Exchange) -> str:
     ]
     if exchange.retries:
         parts.append(f"sent again {exchange.retries} times")
-    if exchange.fault:
-        parts.append(f"fault of the environment: {exchange.fault}")
-    return "; ".join(parts)
+    return "; ".join(parts) + (f"{FAULT}{exchange.fault}" if exchange.fault else "")
 
 
 def _har_request(exchange: Exchange) -> Request:
@@ -428,4 +122,4 @@ def _records(pairs: Iterable[tuple[str, str]]) -> list[Record]:
 
 
 def _cut(body: Body) -> str | None:
-    return None if body.whole else f", cut; {body.size} bytes in all"
+    return None if body.whole else f", {CUT} {body.size} bytes in all"

@@ -1,1 +1,1 @@
-"""Work by hand: one request, recorded traffic, and the proxy."""
+"""Work by hand: one request, a settings file, and whether a target is ready for a run."""

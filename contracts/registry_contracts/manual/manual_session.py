@@ -16,7 +16,6 @@ from typing import Any, Final
 from registry_contracts.errors import EnvironmentFault, UsageError, suggestion
 from registry_contracts.evidence.run_folder import new_folder
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.manual.traffic_findings import BY_HAND
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.draft_cleanup import draft_cleanup
 from registry_contracts.session.ledger import RUN_FILE, Entry, read_entries, removable, residue
@@ -29,7 +28,7 @@ from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR,
 
 ROLES: Final = (*ACCOUNT_ROLES, ANONYMOUS)
 #: The case on whose behalf a person sends.
-CASE: Final = BY_HAND
+CASE: Final = "by hand"
 _LONGEST_SIGN_IN_SECONDS: Final = 10.0
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from registry_contracts.exchanges.redaction import TrafficRedactor
-from registry_contracts.manual.traffic_watch import Watch
+from registry_contracts.traffic.judge import Judge
+from registry_contracts.traffic.report import TrafficReport
 from tests.meta.manual.sample_traffic import Client
 from tests.meta.program import RunCommand
 from tests.meta.samples import account_variables
@@ -52,13 +53,13 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def client() -> Client:
     """A client of a service that others use too."""
-    return Client(Watch(TrafficRedactor()))
+    return Client(Judge(TrafficReport(), TrafficRedactor()))
 
 
 @pytest.fixture
 def alone() -> Client:
     """A client that alone writes to its service."""
-    return Client(Watch(TrafficRedactor(), alone=True))
+    return Client(Judge(TrafficReport(alone=True), TrafficRedactor()))
 
 
 @pytest.fixture

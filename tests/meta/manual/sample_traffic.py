@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from registry_contracts.evidence.findings import Finding
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from registry_contracts.manual.traffic_findings import Seen, TrafficFinding
-from registry_contracts.manual.traffic_watch import Watch
+from registry_contracts.traffic.judge import Judge
+from registry_contracts.traffic.report import Judged
 from tests.meta.samples import contact
 
 SITE = "http://registry.test"
@@ -20,8 +21,8 @@ _BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 class Client:
     """Sends made-up requests one after another, each some seconds after the one before, and has them judged."""
 
-    watch: Watch
-    taken: list[Seen] = field(default_factory=list)
+    judge: Judge
+    taken: list[Judged] = field(default_factory=list)
     token: str = TOKEN
     seconds_apart: float = 10.0
     clock: datetime = _BEGAN
@@ -37,7 +38,7 @@ class Client:
         realm: str | None = "abs-dev",
         overlapped: bool = False,
         **headers: str | None,
-    ) -> tuple[TrafficFinding, ...]:
+    ) -> tuple[Finding, ...]:
         """Pass one exchange, and return what it shows; `sent` and `answer` are bytes, a Body, or data for JSON."""
         number = len(self.taken) + 1
         self.clock += timedelta(seconds=self.seconds_apart)
@@ -57,9 +58,9 @@ class Client:
             fault=None if status else "the connection was reset",
             overlapped=overlapped,
         )
-        seen = self.watch.take(exchange)
-        self.taken.append(seen)
-        return seen.findings
+        judged = self.judge.take(exchange)
+        self.taken.append(judged)
+        return judged.findings
 
 
 def _body(content: Any) -> Body:

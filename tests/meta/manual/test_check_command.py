@@ -9,7 +9,7 @@ import pytest
 
 from registry_contracts.evidence.terms import read_consumer
 from registry_contracts.file_formats import convert
-from registry_contracts.manual.check import CheckFile
+from registry_contracts.traffic.report import CheckFile
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.exchanges.har import read_har
-from registry_contracts.exchanges.overlaps import overlapping, span_of
-from registry_contracts.manual.check import CheckFacts, check_archive
-from registry_contracts.manual.traffic_findings import Side
+from registry_contracts.traffic.archive import read_har
+from registry_contracts.traffic.check import check_archive
+from registry_contracts.traffic.overlaps import Span, overlapping
+from registry_contracts.traffic.report import TrafficReport, side_of
 from tests.meta.manual.sample_traffic import SITE, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]
@@ -28,7 +28,7 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
     untimed = entry("HEAD", DRAFT.replace("mine", "others"), 404, at=1)
     del untimed["startedDateTime"]
     read = read_har(archive([save, beside, after, elsewhere, untimed]), "x")
-    assert overlapping([span_of(each) for each in read]) == [False, True, False, False, True]
+    assert overlapping([Span.of(each) for each in read]) == [False, True, False, False, True]
 
 
 def anonymous(*parts: Any, **more: Any) -> dict[str, Any]:
@@ -38,9 +38,9 @@ def anonymous(*parts: Any, **more: Any) -> dict[str, Any]:
 def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive: Archive) -> None:
     """A browser's sanitized export holds no Authorization, although everything succeeded."""
     lost = [anonymous("GET", LIST, 200, "[]"), anonymous("PUT", DRAFT, 201, sent="{}", at=1)]
-    tally, verdict, facts = check_archive(archive(lost), "x", CheckFacts())
-    assert (verdict.word, tally.findings) == ("pass", [])
-    assert "lost its credentials" in " ".join(facts.notes)
+    report = check_archive(archive(lost), "x", TrafficReport())
+    assert (report.verdict[0].word, report.findings) == ("pass", [])
+    assert "lost its credentials" in " ".join(report.notes)
 
 
 #: Recorded on the sandbox by the tools themselves; host and token were replaced.
@@ -49,7 +49,7 @@ RECORDED = sorted((Path(__file__).parent / "archives").glob("*.har"))
 
 @pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])
 def test_what_a_tool_recorded_on_the_sandbox_shows_nothing_of_the_service(path: Path) -> None:
-    tally, verdict, facts = check_archive(path, path.name, CheckFacts())
-    assert [finding for finding in tally.findings if finding.side is Side.ANSWER] == []
-    assert (verdict.service, tally.breakages, facts.unreadable, facts.notes) == (0, [], 0, ())
-    assert sum(tally.held.values()) > 30
+    report = check_archive(path, path.name, TrafficReport())
+    assert [finding for finding in report.findings if side_of(finding) == "service"] == []
+    assert (report.broken, report.counted["unreadable"], report.notes) == ([], 0, ())
+    assert report.held.total() > 30

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.exchanges.har import read_entry
 from registry_contracts.manual.settings_writer import learn
 from registry_contracts.settings.settings_reader import read_target
+from registry_contracts.traffic.archive import read_entry
 from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
 

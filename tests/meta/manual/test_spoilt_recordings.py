@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.manual.check import CheckFacts, check_archive
-from registry_contracts.manual.traffic_findings import Side, Standing, Tally
+from registry_contracts.evidence.findings import Standing
+from registry_contracts.traffic.check import check_archive
+from registry_contracts.traffic.report import TrafficReport, fault_of, side_of
 
 Entry = dict[str, Any]
 Change = Callable[[Random, Entry], object]
@@ -22,18 +23,18 @@ Spoil = Callable[[Random, list[Entry]], list[Entry]]
 TIMES = 5
 
 
-def checked(entries: list[Entry], folder: Path, *, alone: bool = True) -> Tally:
+def checked(entries: list[Entry], folder: Path, *, alone: bool = True) -> TrafficReport:
     path = folder / "spoilt.har"
     path.write_text(json.dumps({"log": {"entries": entries}}), "utf-8")
-    return check_archive(path, path.name, CheckFacts(alone=alone))[0]
+    return check_archive(path, path.name, TrafficReport(alone=alone))
 
 
-def accusations(tally: Tally) -> set[tuple[Any, ...]]:
-    """What is said to be broken, by either side; a remark accuses nobody."""
+def accusations(report: TrafficReport) -> set[tuple[Any, ...]]:
+    """What is said to be broken, by either side; what is unconfirmed accuses nobody."""
     return {
-        (finding.side, finding.what, finding.fault)
-        for finding in tally.findings
-        if finding.standing is not Standing.REMARK
+        (side_of(finding), finding.clause, fault_of(finding))
+        for finding in report.findings
+        if finding.standing in (Standing.FAIL, Standing.ADVISORY)
     }
 
 
@@ -140,8 +141,8 @@ def recorded(name: str) -> list[Entry]:
 def test_a_spoilt_recording_accuses_nobody(tmp_path: Path, name: str, tool: str) -> None:
     entries = recorded(tool)
     for seed in range(TIMES):
-        tally = checked(spoilt(name, seed, entries), tmp_path, alone=name != INCOMPLETE)
-        assert (accusations(tally), tally.breakages) == (set(), [])
+        report = checked(spoilt(name, seed, entries), tmp_path, alone=name != INCOMPLETE)
+        assert (accusations(report), report.broken) == (set(), [])
 
 
 @pytest.mark.parametrize("name", ["shuffled", "from a cache"])
@@ -152,4 +153,4 @@ def test_what_a_faulty_service_shows_remains(tmp_path: Path, name: str) -> None:
             content = each["response"]["content"]
             content["text"] = content["text"].replace("Ada", "Eve")
     shown = accusations(checked(spoilt(name, 1, entries), tmp_path))
-    assert (Side.ANSWER, "draft-get-content", None) in shown
+    assert ("service", "draft-get-content", "") in shown

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.exchanges.exchange import UNKNOWN_BODY
-from registry_contracts.manual.traffic_findings import Side, Standing, TrafficFinding, verdict_of
+from registry_contracts.traffic.report import fault_of, side_of
 from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
 
 SIGN_IN = "/api/v2013/authentication/token"
@@ -132,10 +133,10 @@ SEQUENCES: dict[str, list[Step]] = {
 }
 
 
-def broken(findings: tuple[TrafficFinding, ...], side: Side = Side.ANSWER) -> dict[str | None, Standing]:
+def broken(findings: tuple[Finding, ...], side: str = "service") -> dict[str, Standing]:
     """What is held against the service, by clause, or against the client, by fault."""
-    found = [each for each in findings if each.side is side]
-    return {each.clause if side is Side.ANSWER else each.fault: each.standing for each in found}
+    found = [each for each in findings if side_of(each) == side]
+    return {fault_of(each) or each.clause: each.standing for each in found}
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -143,25 +144,25 @@ def test_a_contradiction_is_told_only_where_nothing_else_explains_it(alone: Clie
     for number, (method, path, status, answer, more, breaks) in enumerate(SEQUENCES[name], 1):
         found = broken(alone(method, path, status, answer, **more))
         assert set(found) == breaks, number
-        assert Standing.REMARK not in found.values()
+        assert Standing.UNCONFIRMED not in found.values()
 
 
-def test_where_others_write_it_is_a_remark_until_several_records_show_it(client: Client) -> None:
+def test_where_others_write_it_is_unconfirmed_until_several_records_show_it(client: Client) -> None:
     weights = []
     for number in range(3):
         path = MINE.replace("mine", f"mine-{number}")
         client("PUT", path, 201, {}, sent=X)
         found = client("HEAD", path, 404)
-        assert found[0].because_of == 2 * number + 1
+        assert found[0].expected.endswith(f", because of entry {2 * number + 1}")
         weights.append((broken(found)["draft-exists-present"], client.taken[-1].verdict))
-    assert weights == [*[(Standing.REMARK, "remark")] * 2, (Standing.FAULT, "fail")]
+    assert weights == [*[(Standing.UNCONFIRMED, "unconfirmed")] * 2, (Standing.FAIL, "fail")]
 
 
 def test_a_token_that_is_echoed_is_held_against_it_and_told_nowhere(client: Client) -> None:
     method, path, status, answer, more, _ = signed_in("ada", TOKEN)
     assert client(method, path, status, answer, **more) == ()
     found = client("GET", LIST, 403, {"message": f"{TOKEN} may not"})
-    assert broken(found) == {"no-secret-echoed": Standing.FAULT}
+    assert broken(found) == {"no-secret-echoed": Standing.FAIL}
     assert not [secret for secret in (TOKEN, "a-secret-of-ada") if secret in repr(client.taken)]
 
 
@@ -182,21 +183,21 @@ def test_what_shows_no_mistake_is_not_held_against_anybody(
     client: Client, method: str, path: str, status: int, answer: Any, more: dict[str, Any], word: str
 ) -> None:
     assert client(method, path, status, answer, **more) == ()
-    assert verdict_of(client.watch.tally).word == word
+    assert client.judge.report.verdict[0].word == word
 
 
 @pytest.mark.parametrize(
     ("path", "sent", "changes", "fault", "standing"),
     [
-        *((MINE, None, {"Authorization": f"Bearer {word}"}, "header.Authorization:unknown-value", Standing.FAULT)
+        *((MINE, None, {"Authorization": f"Bearer {word}"}, "header.Authorization:unknown-value", Standing.FAIL)
           for word in ("undefined", "null", "[object Object]")),
-        # Habits of real clients are remarks on the client.
-        (MINE, None, {"realm": "ABS-DEV"}, "header.Realm:letter-case", Standing.REMARK),
-        (MINE, None, {"realm": "ort-dev"}, "header.Realm:not-listed", Standing.REMARK),
-        (MINE, None, {"Authorization": f"Ticket {TOKEN}"}, "header.Authorization:scheme", Standing.REMARK),
-        (MINE, None, {"Authorization": TOKEN}, "header.Authorization:scheme", Standing.REMARK),
-        (f"{SUBMIT}?realm=abs-dev", {"document": {}}, {"realm": None}, "query.Realm:letter-case", Standing.REMARK),
-        (CREATE, {**CONTACT, "organization": {"EN": "Engines"}}, {}, "body.organization:letter-case", Standing.REMARK),
+        # Habits of real clients are observed.
+        (MINE, None, {"realm": "ABS-DEV"}, "header.Realm:letter-case", Standing.OBSERVED),
+        (MINE, None, {"realm": "ort-dev"}, "header.Realm:not-listed", Standing.OBSERVED),
+        (MINE, None, {"Authorization": f"Ticket {TOKEN}"}, "header.Authorization:scheme", Standing.OBSERVED),
+        (MINE, None, {"Authorization": TOKEN}, "header.Authorization:scheme", Standing.OBSERVED),
+        (f"{SUBMIT}?realm=abs-dev", {"document": {}}, {"realm": None}, "query.Realm:letter-case", Standing.OBSERVED),
+        (CREATE, {**CONTACT, "organization": {"EN": "E"}}, {}, "body.organization:letter-case", Standing.OBSERVED),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("status", [200, 400])
@@ -205,5 +206,5 @@ def test_a_mistake_of_the_client_is_its_own_whatever_is_answered(
 ) -> None:
     answer = {"identifier": "a-draft-of-mine", "title": "x"}
     found = client("POST" if sent else "GET", path, status, answer, sent=sent, **changes)
-    assert broken(found, Side.REQUEST) == {fault: standing}
-    assert standing is Standing.FAULT or broken(found) == {}
+    assert broken(found, "client") == {fault: standing}
+    assert standing is Standing.FAIL or broken(found) == {}

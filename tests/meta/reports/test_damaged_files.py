@@ -11,12 +11,13 @@ import pytest
 from registry_contracts.errors import RegistryContractsError
 from registry_contracts.evidence import observations, terms
 from registry_contracts.evidence.run_folder import collect
-from registry_contracts.exchanges import har
 from registry_contracts.history import baseline, runs
-from registry_contracts.manual.check import CheckFacts, check_archive
 from registry_contracts.reports import verdict_json
 from registry_contracts.session import ledger
 from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.traffic.archive import read_har
+from registry_contracts.traffic.check import check_archive
+from registry_contracts.traffic.report import TrafficReport
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import settings_of
 
@@ -32,8 +33,8 @@ FILES: dict[str, Callable[[Path], object]] = {
     "ledger.jsonl": lambda path: ledger.read_entries([path]),
     "baseline.yaml": baseline.read,
     "traffic.har": lambda path: (
-        har.read_har(path, str(path)),
-        check_archive(path, str(path), CheckFacts()),
+        read_har(path, str(path)),
+        check_archive(path, str(path), TrafficReport()),
     ),
     "settings.toml": lambda path: load_target(str(path), account_variables(), path.parent),
     "deviations.toml": lambda path: terms.read_deviations(path, str(path)),

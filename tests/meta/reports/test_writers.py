@@ -12,9 +12,9 @@ from registry_contracts.errors import UsageError
 from registry_contracts.evidence.journal import journal_path
 from registry_contracts.evidence.run_folder import collect
 from registry_contracts.evidence.verdicts import RunVerdict
-from registry_contracts.exchanges.har import read_har
 from registry_contracts.reports import writers
 from registry_contracts.reports.writers import WRITERS, write_all
+from registry_contracts.traffic.archive import read_har
 from tests.meta.reports.sample_runs import CATALOGUE, IN_ENVIRONMENT, build_run, second_worker
 
 

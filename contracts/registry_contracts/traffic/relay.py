@@ -40,7 +40,8 @@ _OURS: Final = frozenset({"host", "expect"})
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 #: Many services close what was idle for five seconds; a request on a closed connection would be lost.
 _IDLE_SECONDS: Final = 3.0
-_LONGEST_LINE: Final = 64 * 1024
+#: Of a header, in bytes.
+LONGEST_LINE: Final = 64 * 1024
 _BUFFER: Final = 128 * 1024
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -86,8 +87,8 @@ class Relay:
             trust_env=False,
             skip_auto_headers=_AUTOMATIC,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=LONGEST_CONNECT_SECONDS),
-            max_line_size=_LONGEST_LINE,
-            max_field_size=_LONGEST_LINE,
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_LINE,
             read_bufsize=_BUFFER,
         )
         return self

@@ -2,81 +2,53 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.subjects import EVERYTHING, subject_of, writes
 
-_SUBJECT: Final = re.compile(r"/api/v\d+/documents/(?:schemas/[^/]+/)?(?P<name>[^/]+)")
-_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_SIGN_IN: Final = "/authentication/token"
-#: Lists, creations whose identifier stands in the body, and everything else that names no document.
-EVERYTHING: Final = "*"
 _ENDS: Final = 0
 _BEGINS: Final = 1
 _ENDS_AT_ONCE: Final = 2
 
 
-def subject_of(url: str) -> str:
-    """The document that a request is about, as its address names it; `EVERYTHING` where it names none."""
-    match = _SUBJECT.search(urlsplit(url).path)
-    name = unquote(match["name"]) if match else ""
-    return EVERYTHING if not name or name == "schemas" else name
-
-
-def writes(method: str, url: str) -> bool:
-    """Whether a request may change anything; signing in does not."""
-    return method.upper() not in _READS and not urlsplit(url).path.endswith(_SIGN_IN)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """When a request was under way, None where unknown, and what it is about."""
-
-    subject: str
-    writes: bool
-    started: datetime | None
-    ended: datetime | None
-
-
-def span_of(exchange: Exchange) -> Span:
-    """The span of an exchange."""
-    method, url = exchange.method, exchange.url
-    return Span(subject_of(url), writes(method, url), exchange.started, exchange.ended)
-
-
 @dataclass(slots=True)
-class _UnderWay:
+class Span:
+    """A request under way: what it is about, when it began and ended, None where unknown, and what it met."""
+
     subject: str
     writes: bool
-    overlapped: bool
+    started: datetime | None = None
+    ended: datetime | None = None
+    overlapped: bool = False
+
+    @classmethod
+    def of(cls, exchange: Exchange) -> Span:
+        """The span of an exchange."""
+        method, url = exchange.method, exchange.url
+        return cls(subject_of(url), writes(method, url), exchange.started, exchange.ended)
 
 
 class Overlaps:
     """Follows requests as they begin and end; one overlaps with the writes under way, and with those that begin."""
 
     def __init__(self) -> None:
-        self._open: dict[int, _UnderWay] = {}
+        self._open: dict[int, Span] = {}
 
-    def begin(self, number: int, subject: str, *, writing: bool) -> None:
+    def begin(self, number: int, span: Span) -> None:
         """A request is sent, under a number of its own."""
-        beside = [each for each in self._open.values() if _touch(each.subject, subject)]
-        for each in beside:
-            each.overlapped |= writing
-        self._open[number] = _UnderWay(subject, writing, any(each.writes for each in beside))
+        for other in self._open.values():
+            if other.subject == span.subject or EVERYTHING in (other.subject, span.subject):
+                other.overlapped |= span.writes
+                span.overlapped |= other.writes
+        self._open[number] = span
 
     def end(self, number: int) -> bool:
         """Its answer ended; returns whether a write that may change what it is about was under way beside it."""
         return self._open.pop(number).overlapped
-
-
-def _touch(one: str, other: str) -> bool:
-    """Whether what one request is about may be what another one is about."""
-    return one == other or EVERYTHING in (one, other)
 
 
 def overlapping(spans: Sequence[Span]) -> list[bool]:
@@ -89,7 +61,7 @@ def overlapping(spans: Sequence[Span]) -> list[bool]:
     for _, turn, place in sorted(_turns(spans)):
         span = spans[place]
         if turn == _BEGINS:
-            overlaps.begin(place, span.subject, writing=span.writes)
+            overlaps.begin(place, span)
         else:
             everything = bool(changed) and span.subject == EVERYTHING
             unsure = everything or not changed.isdisjoint((span.subject, EVERYTHING))

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import re
 import secrets
+from collections.abc import Callable
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from multidict import CIMultiDict
 
-from registry_contracts.errors import EnvironmentFault, UsageError
+from registry_contracts.errors import EnvironmentFault, RegistryContractsError, UsageError
+from registry_contracts.evidence.findings import Finding
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.redaction import TrafficRedactor
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.cross_origin import HEADERS
 from registry_contracts.interface.description import load_description
-from registry_contracts.manual.proxy import ProxyHandler, raw_target
-from registry_contracts.manual.traffic_findings import Feed, Seen, Side, TrafficFinding
-from registry_contracts.page.access import AccessCheck, own_answer
 from registry_contracts.session.session import secrets_of
 from registry_contracts.session.tokens import Token, token_of
+from registry_contracts.settings.guard import GuardViolation
 from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, ANY_REALM, Account, Target, WireNames
+from registry_contracts.traffic.handler import OWN, ProxyHandler, names_this_machine, raw_target
+from registry_contracts.traffic.relay import RelayFault
+from registry_contracts.traffic.report import BY_HAND, Judged, level_of, side_of
 
 _LARGEST_REQUEST: Final = 16 * 1024**2
 _OWN_FILES: Final = {"page.js": "text/javascript", "page.css": "text/css"}
@@ -34,6 +39,9 @@ _SWAGGER_FILES: Final = {
     "swagger-ui-bundle.js": "text/javascript",
     "favicon-32x32.png": "image/png",
 }
+_STATIC: Final = files(__package__).joinpath("static")
+#: Carries the key; a page of another origin cannot send it unless this server allows that, which it never does.
+_KEY_HEADER: Final = "X-Page-Key"
 _KEY: Final = "{{key}}"
 _SIGN_IN: Final = "createToken"
 #: Stand on the page for what never comes there, and are filled in where the request is sent.
@@ -52,19 +60,52 @@ _ABOUT: Final = (
     "What is tried out goes through the proxy to the target as the role and in the realm that are chosen above, and is "
     "judged beside what passes. `$AUTHOR_TOKEN` and its like are filled in on the way; what is created stays."
 )
+#: Whatever the page shows comes from here; styles of elements and pictures in addresses are Swagger UI's.
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+#: All that an answer of the target is changed by: a browser must not answer in its place. No page is made of one, as
+#: it is given to the holder of the key alone.
+_FRESH: Final = {"Cache-Control": "no-store"}
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    **_FRESH,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_STATUSES: Final[tuple[tuple[type[Exception], int], ...]] = (
+    (UsageError, 422),
+    (GuardViolation, 403),
+    (RelayFault, 502),
+    (EnvironmentFault, 502),
+    (RegistryContractsError, 500),
+)
 
 
-def page_application(proxy: ProxyHandler, client_url: str, target: Target, feed: Feed) -> web.Application:
+def page_application(
+    proxy: ProxyHandler, client_url: str, target: Target, since: Callable[[int], list[Judged]]
+) -> web.Application:
     """Make the page; serve it on loopback only.
 
     Args:
         proxy: Sends what is tried out.
         client_url: The proxy's address for other clients.
-        feed: What has passed.
+        since: Gives what passed after an exchange.
     """
-    access = AccessCheck()
-    page = _Page(proxy, client_url, target, feed, access.key)
-    application = web.Application(client_max_size=_LARGEST_REQUEST, middlewares=[access.middleware])
+    page = _Page(proxy, client_url, target, since)
+
+    @web.middleware
+    async def checked(request: web.Request, handler: Handler) -> web.StreamResponse:
+        refusal = page.refusal(request)
+        response = _own_answer(refusal, 403) if refusal else await _answered(request, handler)
+        of_target = request.path.startswith("/api/") and OWN not in response.headers
+        response.headers.update(_FRESH if of_target else _HEADERS)
+        return response
+
+    application = web.Application(client_max_size=_LARGEST_REQUEST, middlewares=[checked])
     application.add_routes(
         [
             web.get("/", page.index),
@@ -78,30 +119,62 @@ def page_application(proxy: ProxyHandler, client_url: str, target: Target, feed:
     return application
 
 
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except (RegistryContractsError, RelayFault) as error:
+        return _own_answer(str(error), next(status for kind, status in _STATUSES if isinstance(error, kind)))
+    except web.HTTPRequestEntityTooLarge:
+        return _own_answer("the request is larger than the page takes; send it with `call`", 413)
+    except web.HTTPException as error:
+        return _own_answer(f"{error.reason}: {request.path}", error.status)
+
+
+def _own_answer(line: str, status: int) -> web.Response:
+    """One line in place of an answer of the target, marked as the proxy's own."""
+    error = {"error": " ".join(line.split())}
+    return web.json_response(error, status=status, headers={OWN: "registry-contracts-proxy"})
+
+
 class _Page:
-    def __init__(self, proxy: ProxyHandler, client_url: str, target: Target, feed: Feed, key: str) -> None:
+    def __init__(
+        self, proxy: ProxyHandler, client_url: str, target: Target, since: Callable[[int], list[Judged]]
+    ) -> None:
         self._proxy = proxy
         self._client_url = client_url
         self._target = target
-        self._feed = feed
-        self._key = key
+        self._since = since
+        #: Made for each start; only the page itself knows it.
+        self._key = secrets.token_urlsafe(24)
         self._names = WireNames.of(target)
         self._redactor = TrafficRedactor(secrets_of(target))
         self._tokens: dict[str, Token] = {}
         self._signing_in = asyncio.Lock()
 
+    def refusal(self, request: web.Request) -> str | None:
+        """Why a request is not answered: it comes from elsewhere, or not from this start's page; None if it is."""
+        host, given = request.headers.get("Host", ""), request.headers.get(_KEY_HEADER, "")
+        if not names_this_machine(host):
+            return "this page answers on 127.0.0.1 and localhost only"
+        if request.headers.get("Origin") not in (None, f"{request.scheme}://{host}"):
+            return "another site asked, which is refused"
+        if request.method == "GET" and (request.path == "/" or request.path.startswith("/static/")):
+            return None
+        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._key.encode()):
+            return "the page is older than this start of the proxy; load it again"
+        return None
+
     async def index(self, _: web.Request) -> web.Response:
-        text = files("registry_contracts.page").joinpath("static", "index.html").read_text("utf-8")
+        text = _STATIC.joinpath("index.html").read_text("utf-8")
         return web.Response(text=text.replace(_KEY, self._key), content_type="text/html")
 
     async def file(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
         if name in _OWN_FILES:
-            content = files("registry_contracts.page").joinpath("static", name).read_bytes()
+            content = _STATIC.joinpath(name).read_bytes()
         elif name in _SWAGGER_FILES:
-            content = Path(
-                str(distribution("flask-swagger-ui").locate_file(f"flask_swagger_ui/dist/{name}"))
-            ).read_bytes()
+            swagger = distribution("flask-swagger-ui")
+            content = Path(str(swagger.locate_file(f"flask_swagger_ui/dist/{name}"))).read_bytes()
         else:
             raise web.HTTPNotFound
         return web.Response(body=content, content_type=(_OWN_FILES | _SWAGGER_FILES)[name])
@@ -128,7 +201,7 @@ class _Page:
 
     async def exchanges(self, request: web.Request) -> web.Response:
         """Answer what passed after an exchange."""
-        rows = [_row(seen) for seen in self._feed.since(int(request.match_info["after"]))]
+        rows = [_row(judged) for judged in self._since(int(request.match_info["after"]))]
         return web.json_response(rows)
 
     async def try_out(self, request: web.Request) -> web.Response:
@@ -197,7 +270,7 @@ class _Page:
         answer = self._redactor.withheld(exchange).answer
         body = answer.body.unpacked(answer.headers.get("Content-Encoding", ""))
         if not body.whole and body.size:
-            return own_answer(
+            return _own_answer(
                 f"the answer ({answer.status}, {body.size} bytes) is too long for the page", 502
             )
         headers = [
@@ -235,31 +308,31 @@ class _Page:
         }
 
 
-def _row(seen: Seen) -> dict[str, Any]:
-    exchange = seen.exchange
-    sender = "own token" if seen.by_hand else "client"
+def _row(judged: Judged) -> dict[str, Any]:
+    exchange = judged.exchange
+    sender = "own token" if exchange.case == BY_HAND else "client"
     return {
-        "number": seen.number,
+        "number": exchange.number,
         "request": f"{exchange.method} {exchange.url}",
         "operation": exchange.operation or "",
         "realm": "" if exchange.realm == ANY_REALM else exchange.realm,
         "role": exchange.role or (sender if "Authorization" in exchange.request_headers else ANONYMOUS),
         "status": exchange.status,
         "fault": exchange.fault,
-        "verdict": seen.verdict,
-        "findings": [_finding(finding) for finding in seen.findings],
-        "held": seen.held,
+        "verdict": judged.verdict,
+        "findings": [_finding(finding) for finding in judged.findings],
+        "held": judged.held,
     }
 
 
-def _finding(finding: TrafficFinding) -> dict[str, Any]:
-    wording = load_catalogue().clause(finding.clause).wording if finding.clause else ""
+def _finding(finding: Finding) -> dict[str, Any]:
+    known = load_catalogue()
     return {
-        "side": "service" if finding.side is Side.ANSWER else "request",
+        "side": side_of(finding),
         "standing": finding.standing,
-        "what": finding.what,
-        "level": finding.level,
-        "wording": wording,
+        "what": finding.clause,
+        "level": level_of(finding),
+        "wording": known.clause(finding.clause).wording if finding.clause in known else "",
         "expected": finding.expected,
         "seen": finding.seen,
     }

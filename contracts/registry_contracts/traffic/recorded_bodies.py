@@ -9,9 +9,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from registry_contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers
+from registry_contracts.exchanges.har import CUT
 
-#: How this suite says in a comment that it kept only the beginning of a body.
-CUT: Final = "cut;"
 #: Media types that recorders write where they do not know better.
 ANY_TYPE: Final = frozenset({"", "x-unknown", "application/octet-stream", "text/plain"})
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})

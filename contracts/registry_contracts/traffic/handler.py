@@ -1,0 +1,301 @@
+"""What the proxy does with a request: passes it on and its answer back, both unchanged, and hands copies over."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from registry_contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
+from registry_contracts.safe_text import plain_line
+from registry_contracts.settings.guard import GuardViolation
+from registry_contracts.traffic.overlaps import Overlaps, Span
+from registry_contracts.traffic.relay import Pairs, Relay, RelayFault, TargetResponse, decoded
+from registry_contracts.traffic.report import BY_HAND
+
+#: Bytes of a body that are kept to be judged; a longer one is judged without its body.
+LARGEST_COPY: Final = 1024 * 1024
+#: Marks an answer as the proxy's own (RFC 9209); nothing of it is the service's.
+OWN: Final = "Proxy-Status"
+#: What the server adds to every answer, whether the service sent it or not.
+_ADDED: Final = ("Date", "Server", "Content-Type")
+#: How the server writes bytes of an address that are not UTF-8.
+_NO_TEXT: Final = re.compile("[\udc80-\udcff]")
+#: Case of an exchange that passed.
+_CASE: Final = "through the proxy"
+_OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_OTHER_HOST: Final = "the Host header names another machine than this one; use localhost or 127.0.0.1"
+_FORWARDS_NOT: Final = (
+    "this passes on to one target only; point the client's base address here, and name no HTTP proxy"
+)
+_GONE: Final = "the client went away before the answer ended"
+
+
+class BodyCopy:
+    """What passed of a body so far."""
+
+    def __init__(self, most: int = LARGEST_COPY) -> None:
+        self._most = most
+        self._pieces: list[bytes] = []
+        self._whole = True
+        self._ended = False
+        self.size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Note a piece."""
+        self.size += len(piece)
+        if self.size > self._most:
+            self._whole = False
+            self._pieces.clear()
+        elif self._whole:
+            self._pieces.append(piece)
+
+    def end(self) -> None:
+        """Note that this was all of it."""
+        self._ended = True
+
+    async def along(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Pass pieces on, and note each."""
+        async for piece in pieces:
+            self.add(piece)
+            yield piece
+        self.end()
+
+    @property
+    def body(self) -> Body:
+        """The body, whole when all of it passed and was kept."""
+        content = b"".join(self._pieces)
+        return Body(content, self.size, whole=self._whole and self._ended)
+
+
+class Passing:
+    """An exchange while it passes."""
+
+    def __init__(self) -> None:
+        self.sent, self.answered = BodyCopy(), BodyCopy()
+        self.onward: TargetResponse | None = None
+        self.fault: str | None = _GONE
+
+    def complete(self, exchange: Exchange) -> None:
+        """Note in an exchange what has passed."""
+        # A target may answer before it has read everything.
+        exchange.request_body, exchange.fault = self.sent.body, self.fault
+        if self.onward is not None and self.fault is None:
+            headers = Headers(self.onward.headers)
+            onward, body = self.onward, self.answered.body
+            exchange.response = Response(onward.status, onward.reason, headers, body, exchange.url)
+
+
+class RelayedResponse(web.StreamResponse):
+    """An answer of the service on its way to the client."""
+
+    def __init__(self, onward: TargetResponse) -> None:
+        super().__init__(status=onward.status, reason=onward.reason, headers=CIMultiDict(onward.headers))
+        #: Names of the headers that the service sent, in small letters.
+        self.given = frozenset(name.lower() for name, _ in onward.headers)
+
+
+class ProxyHandler:
+    """Handles the requests of the proxy.
+
+    Args:
+        base_url: Of the target; what is judged is what the service got.
+        hand_over: Takes each exchange that ended.
+        origins: Pages of these origins may use the proxy; None leaves that to the target.
+    """
+
+    def __init__(
+        self,
+        relay: Relay,
+        base_url: str,
+        hand_over: Callable[[Exchange], None],
+        origins: AllowedOrigins | None = None,
+    ) -> None:
+        self._relay = relay
+        self._origins = origins
+        self._base_url = base_url
+        self._hand_over = hand_over
+        self._numbers = count(1)
+        self._overlaps = Overlaps()
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Pass a request on; what a browser asks first is no business of the target's.
+
+        What is not for this proxy is neither passed on nor judged: it is no traffic of the target.
+        """
+        if line := self._refusal(request):
+            return _own_answer(403, line, "http_request_denied")
+        headers = Headers(decoded(request.raw_headers))
+        if self._origins is not None:
+            if is_preflight(request.method, _lower(request)):
+                status, allowed = self._origins.preflight(_lower(request))
+                return web.Response(status=status, headers=allowed)
+            # The target knows nothing of the page, and answers the proxy.
+            headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "origin")
+        exchange = self._exchange(request.method, raw_target(request), headers, _CASE)
+        with self._counted(exchange) as passing:
+            return await self._pass_on(request, exchange, passing)
+
+    def _refusal(self, request: web.BaseRequest) -> str | None:
+        """Why a request is not for this proxy, None where it is."""
+        host, raw = request.headers.get("Host"), request.raw_path
+        if request.method == "CONNECT" or not (raw.startswith(("/", "*")) or self._leads_here(request)):
+            return _FORWARDS_NOT
+        # A page whose own name was made to lead here (DNS rebinding) names that.
+        if raw.startswith("/") and host is not None and not names_this_machine(host):
+            return _OTHER_HOST
+        for origin in request.headers.getall("Origin", ()):
+            # Any page may send some requests blindly, and would be judged as the client.
+            if origin != f"http://{host}" and not (self._origins and self._origins.allows(origin)):
+                return f"a page of {plain_line(origin)} asked; --cors with this origin lets its pages use the proxy"
+        return None
+
+    def _leads_here(self, request: web.BaseRequest) -> bool:
+        """Whether a whole address, as clients send it to an HTTP proxy, is the target's or this one's."""
+        place = request.transport and request.transport.get_extra_info("sockname")
+        try:
+            asked = urlsplit(request.raw_path)
+            here = names_this_machine(asked.netloc) and place and (asked.port or 80) == place[1]
+        except ValueError:
+            return False
+        return bool(here) or asked.netloc.lower() == urlsplit(self._base_url).netloc
+
+    async def send(self, method: str, target: str, headers: Pairs, content: bytes, role: str) -> Exchange:
+        """Send a request that a person wrote, judged beside what passes.
+
+        Args:
+            target: Path and query below the base URL.
+            role: Whose credentials it carries.
+
+        Raises:
+            GuardViolation: it must not be sent; nothing was.
+            RelayFault: the target did not answer.
+        """
+        exchange = self._exchange(method, target, Headers(headers), BY_HAND, role)
+        with self._counted(exchange) as passing:
+            body = passing.sent.along(_whole(content)) if content else None
+            if body is None:
+                passing.sent.end()
+            try:
+                async with self._relay.send(method, target, headers, body) as onward:
+                    passing.onward = onward
+                    async for _ in passing.answered.along(onward.body):
+                        pass
+                passing.fault = None
+            except (GuardViolation, RelayFault) as error:
+                passing.fault = str(error)
+                raise
+        return exchange
+
+    def _exchange(self, method: str, target: str, headers: Headers, case: str, role: str = "") -> Exchange:
+        number, url = next(self._numbers), self._base_url + target
+        return Exchange(
+            id=f"entry {number}",
+            number=number,
+            method=method,
+            url=url,
+            request_headers=headers,
+            started=datetime.now(UTC),
+            case=case,
+            role=role,
+        )
+
+    @contextmanager
+    def _counted(self, exchange: Exchange) -> Iterator[Passing]:
+        """Hand an exchange over once it has ended, and know of it until then."""
+        passing, began = Passing(), time.perf_counter()
+        self._overlaps.begin(exchange.number, Span.of(exchange))
+        try:
+            yield passing
+        finally:
+            exchange.seconds = time.perf_counter() - began
+            exchange.overlapped = self._overlaps.end(exchange.number)
+            passing.complete(exchange)
+            self._hand_over(exchange)
+
+    async def _pass_on(
+        self, request: web.BaseRequest, exchange: Exchange, passing: Passing
+    ) -> web.StreamResponse:
+        body = passing.sent.along(request.content.iter_any()) if request.body_exists else None
+        if body is None:
+            passing.sent.end()
+        target, headers, response = raw_target(request), exchange.request_headers.pairs, None
+        try:
+            async with self._relay.send(request.method, target, headers, body) as onward:
+                passing.onward, response = onward, RelayedResponse(onward)
+                await response.prepare(request)
+                if request.method == "HEAD":
+                    passing.answered.end()
+                else:
+                    async for piece in passing.answered.along(onward.body):
+                        await response.write(piece)
+                passing.fault = None
+                await response.write_eof()
+                return response
+        except GuardViolation as refused:
+            passing.fault = str(refused)
+            answer = _own_answer(403, str(refused), "http_request_denied")
+        except RelayFault as fault:
+            passing.fault = str(fault)
+            line = f"{self._base_url} gave no answer: {fault}"
+            answer = _own_answer(502, line, "destination_unavailable")
+        if response is None or not response.prepared:
+            return answer
+        # The answer has begun already: it is broken off as the target broke it off.
+        if request.transport is not None:
+            request.transport.abort()
+        return response
+
+    async def prepare(self, request: web.Request, response: web.StreamResponse) -> None:
+        """Take out what the server adds to an answer, and let a page of an allowed origin see it (a signal handler)."""
+        if isinstance(response, RelayedResponse):
+            for name in _ADDED:
+                if name.lower() not in response.given:
+                    response.headers.popall(name, None)
+        if self._origins is None or is_preflight(request.method, _lower(request)):
+            return
+        for name in [name for name in response.headers if name.lower().startswith(PREFIX)]:
+            response.headers.popall(name, None)
+        vary = ", ".join(response.headers.getall("Vary", ()))
+        response.headers.update(self._origins.of_answer(request.headers.get("Origin"), vary))
+
+
+def _own_answer(status: int, line: str, error: str) -> web.Response:
+    """One line in place of the target's answer."""
+    headers = {OWN: f"registry-contracts-proxy; error={error}"}
+    return web.Response(status=status, text=f"registry-contracts proxy: {line}\n", headers=headers)
+
+
+def names_this_machine(host: str) -> bool:
+    """Whether a Host header names this machine; any other name may have been made to lead here."""
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    return name in _OWN_NAMES or name.endswith(".localhost")
+
+
+def raw_target(request: web.BaseRequest) -> str:
+    """Path and query as the client wrote them; bytes that are no text are escaped."""
+    raw = _NO_TEXT.sub(lambda match: f"%{ord(match[0]) & 0xFF:02X}", request.raw_path)
+    if raw.startswith("/"):
+        return raw
+    _, slashes, rest = raw.partition("://")
+    return "/" + rest.partition("/")[2] if slashes else "/" + raw.lstrip("*")
+
+
+def _lower(request: web.BaseRequest) -> dict[str, str]:
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+async def _whole(content: bytes) -> AsyncIterator[bytes]:
+    yield content

@@ -1,0 +1,418 @@
+"""Judges traffic: takes one exchange after another, and says of each what it shows about the client and the service."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import date
+from itertools import chain
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import structs
+
+from registry_contracts.checks import errors_array
+from registry_contracts.checks.outcomes import Result
+from registry_contracts.checks.sequences import (
+    SETTLE_SECONDS,
+    DraftTracker,
+    RecentRecords,
+    Step,
+    Told,
+    site_of,
+)
+from registry_contracts.checks.table import (
+    TABLE,
+    Judgement,
+    answer_results,
+    fault_results,
+    universal_results,
+)
+from registry_contracts.checks.trackers import AttachmentTracker, RecordTracker, SignIns
+from registry_contracts.checks.workflow import Row, carries_message, misplaced_messages
+from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
+from registry_contracts.evidence.terms import Terms
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Body, Exchange, Response, in_utf8
+from registry_contracts.exchanges.foreign_answers import ForeignAnswers
+from registry_contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
+from registry_contracts.exchanges.request_facts import (
+    CLOSING_SLASH,
+    RequestFacts,
+    RequestFault,
+    below_root,
+    body_schema,
+    match_request,
+    read_request,
+    scheme_fault,
+)
+from registry_contracts.interface.catalogue import Level, load_catalogue
+from registry_contracts.interface.description import Operation
+from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.settings.target import PRODUCTION_REALMS, REALMS
+from registry_contracts.traffic.report import BY_HAND, Judged, TrafficReport, fault_of
+
+#: What programs send in place of a token that they do not have.
+_NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
+_NO_TOKEN_SENT: Final = "header.Authorization:missing"  # noqa: S105 - a fault's name
+#: These are mistakes of a request whatever the level of the clause that speaks of them.
+_OUTRIGHT: Final = frozenset({"header.Realm:missing", _NO_TOKEN_SENT})
+#: Faults of a request that are told without a word of it.
+_WITHOUT_QUOTES: Final = frozenset({"missing", "malformed", "empty"})
+_UPDATE: Final = "updateContact"
+_LONGEST_FAULT: Final = 400
+_LONGEST_ANSWER: Final = 600
+_LONGEST_PATH: Final = 300
+#: So many different records with the same contradiction are no accident of another client's writing.
+_ENOUGH: Final = 3
+#: Refusals that say nothing about the content of a request.
+_ABOUT_SOMETHING_ELSE: Final = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 415, 423, 451})
+#: Nothing on the way of traffic shows a body that comes with the answer to HEAD.
+_UNSEEN: Final = frozenset({"head-without-body"})
+#: A browser asks with it before it calls; the interface document does not list it.
+_PREFLIGHT: Final = "OPTIONS"
+
+
+class Judge:
+    """Judges the traffic of any client, live or from an archive; for one thread.
+
+    Args:
+        report: Takes what is found. Where it says `alone`, sequences decide at once.
+        settle_seconds: How long a change may take to show in a list.
+
+    Attributes:
+        without_credentials: Sites whose requests have lost their Authorization headers: no request there carries one,
+            although protected operations succeed. So does a browser's sanitized export, or a tool that takes
+            credentials out.
+    """
+
+    def __init__(
+        self, report: TrafficReport, redactor: TrafficRedactor, *, settle_seconds: float = SETTLE_SECONDS
+    ) -> None:
+        self.report = report
+        self.without_credentials: frozenset[str] = frozenset()
+        #: Sites and operations where a request without the Content-Type that is listed was taken.
+        self._unlabelled: set[tuple[str, str]] = set()
+        self._redactor = redactor
+        self._sign_ins = SignIns()
+        self._trackers = (
+            DraftTracker(settle_seconds).take,
+            AttachmentTracker(settle_seconds).take,
+            RecordTracker().take,
+            self._sign_ins.take,
+        )
+        self._foreign = ForeignAnswers()
+        self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+        #: What was taken: by token, operation, realm and schema, and contacts.
+        self._worked: RecentRecords[bool] = RecentRecords()
+
+    def look_through(self, exchanges: Iterable[Exchange]) -> None:
+        """Learn what a whole recording shows, before its exchanges are judged one by one."""
+        succeeded, with_token = set[str](), set[str]()
+        for exchange in exchanges:
+            site = site_of(exchange.url)
+            matched = match_request(exchange.method, exchange.documented.url)
+            if (exchange.request_headers.first("Authorization") or "").strip():
+                with_token.add(site)
+            elif matched and matched.operation.protected and site not in with_token | succeeded:
+                succeeded |= {site} if errors_array.was_taken(exchange) else set()
+            if matched:
+                self._labelled(exchange, matched.operation)
+        self.without_credentials = frozenset(succeeded - with_token)
+
+    def take(self, exchange: Exchange) -> Judged:
+        """Take the next exchange, and return what it shows without secrets."""
+        judged = self.count(exchange)
+        return replace(judged, exchange=redacted(judged.exchange, self._redactor))
+
+    def count(self, exchange: Exchange) -> Judged:
+        """Take the next exchange, of which nothing is shown: the one that is returned still holds secrets."""
+        self._redactor.learn_from(exchange)
+        readable, facts, held = _readable(exchange), None, list[str]()
+        findings: tuple[Finding, ...] = ()
+        # Recorded traffic of any client meets every check: what a check may fail on cannot be listed.
+        try:
+            facts = read_request(readable)
+            readable.operation = facts.operation.id if facts else None
+            readable.realm = facts.realm if facts and facts.realm in REALMS else ANY_REALM
+            hidden = self._redactor.withheld(readable) is not readable
+            found = self._outside(readable) if facts is None else self._judged(readable, facts, held)
+            findings = tuple(self._without_secrets(finding, hidden=hidden) for finding in found)
+        except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
+            why = self._redactor.text(f"{type(error).__name__}: {error}")
+            self.report.add_broken(exchange.number, why)
+        judged = Judged(readable, findings, tuple(dict.fromkeys(held)))
+        self.report.add(judged)
+        return judged
+
+    def _outside(self, exchange: Exchange) -> Iterator[Finding]:
+        """What is no operation of the interface; below its paths that is a slip of the client, most likely."""
+        path = below_root(exchange.url)
+        if exchange.method == _PREFLIGHT:
+            self.report.counted["preflights"] += 1
+        elif path is None:
+            self.report.elsewhere[urlsplit(exchange.url).hostname or ""] += 1
+        else:
+            request = f"{exchange.method} {self._redactor.text(path)[:_LONGEST_PATH]}"
+            self.report.add_unknown(request)
+            if exchange.fault is None and exchange.status in (404, 405, 501):
+                expected = "an operation of the interface"
+                yield _finding(
+                    exchange, "path:unknown", Level.SILENT, expected, request, check="path:unknown"
+                )
+
+    def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[Finding]:
+        response, site, operation = exchange.response, site_of(exchange.url), facts.operation
+        if operation.id == "createToken":
+            self._sign_ins.learn(exchange)
+        fault = exchange.fault or self._foreign.take(exchange, site)
+        exchange.fault = fault and self._redactor.text(fault)
+        who = self._sign_ins.who(exchange)
+        faults = mistakes_of(exchange, facts)
+        if site in self.without_credentials:
+            faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
+        findings, obstacles = self._of_answer(exchange, facts, faults, held)
+        readable = response is None or response.body.whole
+        if readable and errors_array.was_taken(exchange):
+            for key in filter(None, self._kinds(exchange, facts)):
+                self._worked[key] = True
+        own = response if exchange.fault is None and response is not None and response.status < 500 else None
+        right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
+        right = right and readable and own is not None and not 300 <= own.status < 400
+        step = Step(exchange, facts, own, site, facts.realm or "", who, right)
+        contradictions = list(self._of_sequences(step, held))
+        self.report.used[operation.id] += 1
+        self.report.realms[exchange.realm] += 1
+        if exchange.fault is not None:
+            self.report.not_answered[exchange.fault] += 1
+        else:
+            self.report.judged_in_part.update(set(obstacles))
+        yield from request_findings(exchange, facts, faults)
+        yield from findings
+        yield from contradictions
+
+    def _kinds(self, exchange: Exchange, facts: RequestFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What is remembered once a request was taken: its token for this operation, and its contact; () for none."""
+        site, operation, who = site_of(exchange.url), facts.operation.id, self._sign_ins.who(exchange)
+        schema = str(dict(facts.query).get("schema"))
+        token = () if who is None else (site, who, operation, exchange.realm, schema)
+        contact = (site, facts.realm or "", "contact", facts.path.get("uid", ""))
+        return token, contact if operation == _UPDATE else ()
+
+    def _of_answer(
+        self, exchange: Exchange, facts: RequestFacts, faults: tuple[RequestFault, ...], held: list[str]
+    ) -> tuple[list[Finding], list[str]]:
+        """Judge the answer of an exchange by itself: findings about the service, and what could not be judged, why."""
+        answer = exchange.response
+        if answer is None or exchange.fault:
+            return [], []
+        results, obstacles = list(universal_results(exchange, self._sign_ins.knows)), list[str]()
+        if not answer.body.whole:
+            obstacles.append("the body of the answer is not known")
+        elif _is_unread(exchange, facts.operation):
+            obstacles.append("the body of the request is not known")
+        elif not 300 <= answer.status < 400:
+            results += self._results(exchange, answer, replace(facts, faults=faults))
+            obstacles += Judgement(facts, tuple(results)).obstacles
+        judged = Judgement(facts, tuple(results))
+        held += [clause for clause in judged.held if clause not in _UNSEEN]
+        about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
+        token_works = self._kinds(exchange, facts)[0] in self._worked
+        sure = errors_array.accepted(answer) or token_works or about_token
+        findings = [
+            of_service(
+                result, exchange, firm=sure or TABLE[result.check].universal or TABLE[result.check].of_form
+            )
+            for result in reversed(judged.findings)
+        ]
+        if answer.body.whole and answer.status < 500:
+            misplaced = misplaced_messages(exchange, facts)
+            findings += [of_service(result, exchange, firm=firm) for result, firm in misplaced]
+        return findings, obstacles
+
+    def _results(self, exchange: Exchange, answer: Response, facts: RequestFacts) -> Iterator[Result]:
+        elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not errors_array.accepted(answer)
+        # A refusal for something else than the content holds errors of whatever form.
+        of_content = replace(facts, faults=()) if elsewhere else facts
+        yield from answer_results(exchange, of_content, right=self._sign_ins.signed_in_before(exchange))
+        contact = self._kinds(exchange, facts)[1]
+        known = not contact or contact in self._worked
+        unknown_record = not known and answer.refusal and not readers.errors(answer)
+        if facts.faults and not unknown_record and not _explained(exchange, answer, facts):
+            yield from fault_results(exchange, facts)
+
+    def _labelled(self, exchange: Exchange, operation: Operation) -> bool:
+        """Whether a request has the Content-Type that is listed for it, or one without was taken there before.
+
+        Whether a service minds is not shown: what it refuses may be refused for that.
+        """
+        key = site_of(exchange.url), operation.id
+        if not operation.lists_content_type or exchange.request_headers.first("Content-Type"):
+            return True
+        if key not in self._unlabelled and errors_array.was_taken(exchange):
+            self._unlabelled.add(key)
+        return key in self._unlabelled
+
+    def _of_sequences(self, step: Step, held: list[str]) -> Iterator[Finding]:
+        """What an exchange contradicts of earlier ones."""
+        for told in chain.from_iterable(tracker(step) for tracker in self._trackers):
+            if told.held:
+                held.append(told.result.clause)
+            else:
+                yield self._of_sequence(step, told)
+
+    def _of_sequence(self, step: Step, told: Told) -> Finding:
+        subjects = self._subjects[told.result.clause, step.operation, step.realm]
+        if len(subjects) < _ENOUGH:
+            subjects.add(told.subject)
+        firm = self.report.alone or len(subjects) >= _ENOUGH
+        return of_service(told.result, step.exchange, firm=firm, because_of=told.because_of)
+
+    def _without_secrets(self, finding: Finding, *, hidden: bool) -> Finding:
+        quotes = fault_of(finding).rpartition(":")[2] not in _WITHOUT_QUOTES
+        seen = NOT_UNDERSTOOD if hidden and quotes else finding.seen
+        expected, seen = map(self._redactor.text, (finding.expected, seen))
+        return structs.replace(finding, expected=expected, seen=seen)
+
+
+def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, ...]:
+    """The faults of a request that the recording shows for sure.
+
+    Returns:
+        Without faults of a body or of headers that were not recorded, without those of a production realm, which the
+        document lists as well as the others, and without a closing slash that the service takes.
+    """
+    faults = [
+        fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
+    ]
+    if not exchange.request_headers:
+        # No client sends none: the recording has lost them.
+        faults = [fault for fault in faults if not fault.key.startswith("header")]
+    if facts.realm in PRODUCTION_REALMS:
+        faults = [fault for fault in faults if not fault.key.startswith("header.Realm")]
+    if exchange.status is not None and exchange.status < 400:
+        faults = [fault for fault in faults if fault is not CLOSING_SLASH]
+    token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
+    if token.lower() in _NO_TOKENS:
+        wording = f"the token is the word {token!r}, which no service ever gave"
+        faults.append(RequestFault("header.Authorization:unknown-value", wording))
+    scheme = scheme_fault(exchange.request_headers)
+    return (*faults, scheme) if scheme is not None else tuple(faults)
+
+
+def request_findings(
+    exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault]
+) -> Iterator[Finding]:
+    """A finding about the client for each fault of its request; a fault that a person tries out is no client's."""
+    for fault in faults:
+        clause, place = load_catalogue().for_fault(facts.operation.id, fault.key), fault.key.partition(":")[0]
+        level, asks = Level.SILENT, "the interface document lists it"
+        if clause is not None and clause.level is not Level.SILENT:
+            level = clause.level if fault.firm else Level.SHOULD
+            asks = f"{clause.source} of the interface document asks for"
+        if fault.key in _OUTRIGHT:
+            level = Level.MUST
+        yield _finding(
+            exchange,
+            clause.id if clause else fault.key,
+            level,
+            f"{place} as {asks}",
+            fault.says[:_LONGEST_FAULT],
+            check=fault.key,
+            firm=exchange.case != BY_HAND,
+        )
+
+
+def of_service(result: Result, exchange: Exchange, *, firm: bool, because_of: int | None = None) -> Finding:
+    """The finding that a check makes which an exchange contradicts.
+
+    Args:
+        firm: Nothing but a broken promise explains it.
+        because_of: Number of the earlier exchange that it follows from.
+    """
+    level = load_catalogue().clause(result.clause).level
+    expected = result.expected + (f", because of entry {because_of}" if because_of else "")
+    return _finding(
+        exchange,
+        result.clause,
+        level,
+        expected,
+        result.seen[:_LONGEST_ANSWER],
+        check=result.check,
+        operation=result.operation,
+        firm=firm,
+    )
+
+
+def _finding(
+    exchange: Exchange,
+    clause: str,
+    level: str,
+    expected: str,
+    seen: str,
+    *,
+    check: str,
+    operation: str | None = None,
+    firm: bool = True,
+) -> Finding:
+    return Finding(
+        clause=clause,
+        realm=exchange.realm,
+        operation=operation or exchange.operation,
+        role=exchange.role or None,
+        expected=expected,
+        seen=seen,
+        confirmed=firm,
+        rate=(1, 1),
+        exchanges=(exchange.id,),
+        check=check,
+        cases=(exchange.case,),
+        reproduce=Reproduce("", ()),
+        **UNWEIGHED,
+    ).weighed(level, Terms(), date.min)
+
+
+def _is_unread(exchange: Exchange, operation: Operation) -> bool:
+    """Whether the body of a request is not known, and its operation takes JSON."""
+    return body_schema(operation.id) is not None and not exchange.request_body.whole
+
+
+def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> bool:
+    """Whether a refusal plainly has another reason than the fault that shows."""
+    if errors_array.accepted(answer) or answer.status >= 500:
+        return False
+    fault = facts.faults[0]
+    about_token = fault.key.startswith("header.Authorization")
+    realm = facts.realm or ""
+    rows = [row for row in Row if carries_message(answer, row, realm)]
+    if about_token:
+        return bool(rows) and Row.ANONYMOUS not in rows
+    if rows:
+        return fault.in_content or not any(str(row).startswith("workflow-realm") for row in rows)
+    return answer.status in _ABOUT_SOMETHING_ELSE and exchange.operation != "createToken"
+
+
+def _readable(exchange: Exchange) -> Exchange:
+    """The exchange as it is judged: its response unpacked where the recorder left it packed, nothing known in part."""
+    response = exchange.response
+    if response is not None:
+        coding, body = response.headers.first("Content-Encoding"), response.body
+        if coding and body.whole and body.content and _looks_packed(body.content):
+            body = body.unpacked(coding)
+        body = _all_or_nothing(body)
+        response = in_utf8(response if body is response.body else replace(response, body=body))
+    return replace(exchange, request_body=_all_or_nothing(exchange.request_body), response=response)
+
+
+def _all_or_nothing(body: Body) -> Body:
+    return body if body.whole else Body(size=body.size, whole=False)
+
+
+def _looks_packed(content: bytes) -> bool:
+    """Browsers write bodies unpacked into their archives and keep the header."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return not text.isprintable() and "\x00" in text
