@@ -49,6 +49,15 @@ _DATE_SECONDS: Final = 4.0
 _PARTS: Final = ("blocked", "dns", "connect", "send", "wait", "receive")
 
 
+_BY_TIME: Final = (
+    "the entries stand in another order than their times: they are judged and numbered by their times"
+)
+_CLOCK_TURNED: Final = (
+    "the times of the entries go back, as where a clock was set or two recordings were joined: no sequence was "
+    "judged; record again, or check each recording by itself"
+)
+
+
 class _Log(msgspec.Struct):
     entries: list[msgspec.Raw]
 
@@ -64,21 +73,25 @@ _ENTRY_DECODER: Final = msgspec.json.Decoder()
 class Archive:
     """What a HAR file holds; an entry takes up its room while it is read, and is read anew each time.
 
-    `sorted`: they stand in another order than their times, which is the order in which they are read. `clock_turned`:
-    times go back as they do where a clock was set, so that no order is known. `lost` counts entries that tell of no
-    request, which may have been a write.
+    `unordered`: it is not known what came before what, or an entry that is lost may have been a write. `notes` say so,
+    and whether entries are read in another order than they stand in.
     """
 
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
         self._entries = entries
         self._shown = shown
         plain = [_outline(entry, shown) for entry in entries]
-        starts, self.lost = [start for start, _ in plain], sum(lost for _, lost in plain)
+        starts, lost = [start for start, _ in plain], sum(lost for _, lost in plain)
         steps = sum(later < earlier for earlier, later in pairwise([start.at for start in starts if start]))
-        agreeing = steps > _MOST_STEPS_OF_A_CLOCK and _agree(list(filter(None, starts)))
-        self.sorted, self.clock_turned = agreeing, steps > 0 and not agreeing
+        by_time = steps > _MOST_STEPS_OF_A_CLOCK and _agree(list(filter(None, starts)))
+        clock_turned = steps > 0 and not by_time
+        self.unordered = clock_turned or lost > 0
+        self.notes = [_BY_TIME] * by_time + [_CLOCK_TURNED] * clock_turned
+        if lost:
+            told = f"{lost} of {len(entries)} entries tell of no request, and may be writes"
+            self.notes.append(f"{told}: no sequence was judged")
         self._order = list(range(len(entries)))
-        if self.sorted:
+        if by_time:
             times = [start.at if start else None for start in starts]
             # What has no time proves nothing of what has one.
             self._order.sort(key=lambda place: (times[place] is None, times[place] or NO_TIME))

@@ -30,12 +30,11 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
     judge.look_through(_noting(archive, spans))
     if not spans:
         raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
-    unordered = archive.clock_turned or archive.lost > 0
     overlapped = dict(zip(spans, overlapping(list(spans.values())), strict=True))
     for exchange in archive:
         if exchange.number not in spans:
             continue
-        exchange.overlapped = unordered or overlapped[exchange.number]
+        exchange.overlapped = archive.unordered or overlapped[exchange.number]
         if report.base_url is None or _below(exchange.url, report.base_url):
             judge.count(exchange)
         else:
@@ -45,7 +44,7 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
     if times:
         report.started, report.finished = times[0].isoformat(), times[-1].isoformat()
     report.counted["unreadable"] = len(archive) - len(spans)
-    report.notes = tuple(_notes(archive, spans.values(), judge.without_credentials))
+    report.notes = (*archive.notes, *_notes(spans.values(), judge.without_credentials))
     return report
 
 
@@ -63,16 +62,7 @@ def _below(url: str, base_url: str) -> bool:
     return site_of(url) == site_of(base_url) and urlsplit(url).path.startswith(base)
 
 
-def _notes(archive: Archive, spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:
-    if archive.sorted:
-        yield "the entries stand in another order than their times: they are judged and numbered by their times"
-    if archive.lost:
-        yield f"{archive.lost} of {len(archive)} entries tell of no request, and may be writes: no sequence was judged"
-    if archive.clock_turned:
-        yield (
-            "the times of the entries go back, as where a clock was set or two recordings were joined: no sequence was "
-            "judged; record again, or check each recording by itself"
-        )
+def _notes(spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:
     for site in sorted(lost):
         yield (
             f"no request to {site} carries Authorization, although protected operations succeed: the recording has "

@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 from multidict import CIMultiDict
 
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
@@ -127,7 +128,17 @@ class ProxyHandler:
         self._numbers = count(1)
         self._overlaps = Overlaps()
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    @property
+    def middleware(self) -> Middleware:
+        """Every method and path goes to the target, as aiohttp takes it."""
+
+        @web.middleware
+        async def everything(request: web.Request, handler: Handler) -> web.StreamResponse:  # noqa: ARG001 - aiohttp's
+            return await self._handle(request)
+
+        return everything
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Pass a request on; what a browser asks first is no business of the target's.
 
         What is not for this proxy is neither passed on nor judged: it is no traffic of the target.

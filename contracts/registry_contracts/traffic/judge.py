@@ -13,13 +13,12 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from registry_contracts.checks import errors_array
-from registry_contracts.checks.outcomes import Result
+from registry_contracts.checks.outcomes import CheckOutcome, Result
 from registry_contracts.checks.sequences import (
     SETTLE_SECONDS,
     DraftTracker,
     RecentRecords,
     Step,
-    Told,
     site_of,
 )
 from registry_contracts.checks.table import (
@@ -61,8 +60,7 @@ _OUTRIGHT: Final = frozenset({"header.Realm:missing", _NO_TOKEN_SENT})
 #: Faults of a request that are told without a word of it.
 _WITHOUT_QUOTES: Final = frozenset({"missing", "malformed", "empty"})
 _UPDATE: Final = "updateContact"
-_LONGEST_FAULT: Final = 400
-_LONGEST_ANSWER: Final = 600
+_LONGEST_SEEN: Final = 600
 _LONGEST_PATH: Final = 300
 #: So many different records with the same contradiction are no accident of another client's writing.
 _ENOUGH: Final = 3
@@ -157,10 +155,9 @@ class Judge:
             request = f"{exchange.method} {self._redactor.text(path)[:_LONGEST_PATH]}"
             self.report.add_unknown(request)
             if exchange.fault is None and exchange.status in (404, 405, 501):
-                expected = "an operation of the interface"
-                yield _finding(
-                    exchange, "path:unknown", Level.SILENT, expected, request, check="path:unknown"
-                )
+                expected, fault = "an operation of the interface", "path:unknown"
+                result = Result(fault, "", CheckOutcome.CONTRADICTED, expected, request, check=fault)
+                yield _finding(result, exchange, Level.SILENT)
 
     def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[Finding]:
         response, site, operation = exchange.response, site_of(exchange.url), facts.operation
@@ -220,15 +217,13 @@ class Judge:
         about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
         token_works = self._kinds(exchange, facts)[0] in self._worked
         sure = errors_array.accepted(answer) or token_works or about_token
-        findings = [
-            of_service(
-                result, exchange, firm=sure or TABLE[result.check].universal or TABLE[result.check].of_form
-            )
-            for result in reversed(judged.findings)
-        ]
+        findings = []
+        for result in reversed(judged.findings):
+            check = TABLE[result.check]
+            findings.append(_of_service(result, exchange, firm=sure or check.universal or check.of_form))
         if answer.body.whole and answer.status < 500:
             misplaced = misplaced_messages(exchange, facts)
-            findings += [of_service(result, exchange, firm=firm) for result, firm in misplaced]
+            findings += [_of_service(result, exchange, firm=firm) for result, firm in misplaced]
         return findings, obstacles
 
     def _results(self, exchange: Exchange, answer: Response, facts: RequestFacts) -> Iterator[Result]:
@@ -260,14 +255,11 @@ class Judge:
             if told.held:
                 held.append(told.result.clause)
             else:
-                yield self._of_sequence(step, told)
-
-    def _of_sequence(self, step: Step, told: Told) -> Finding:
-        subjects = self._subjects[told.result.clause, step.operation, step.realm]
-        if len(subjects) < _ENOUGH:
-            subjects.add(told.subject)
-        firm = self.report.alone or len(subjects) >= _ENOUGH
-        return of_service(told.result, step.exchange, firm=firm, because_of=told.because_of)
+                subjects = self._subjects[told.result.clause, step.operation, step.realm]
+                if len(subjects) < _ENOUGH:
+                    subjects.add(told.subject)
+                firm = self.report.alone or len(subjects) >= _ENOUGH
+                yield _of_service(told.result, step.exchange, firm=firm, because_of=told.because_of)
 
     def _without_secrets(self, finding: Finding, *, hidden: bool) -> Finding:
         quotes = fault_of(finding).rpartition(":")[2] not in _WITHOUT_QUOTES
@@ -306,67 +298,44 @@ def request_findings(
 ) -> Iterator[Finding]:
     """A finding about the client for each fault of its request; a fault that a person tries out is no client's."""
     for fault in faults:
-        clause, place = load_catalogue().for_fault(facts.operation.id, fault.key), fault.key.partition(":")[0]
+        clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         level, asks = Level.SILENT, "the interface document lists it"
         if clause is not None and clause.level is not Level.SILENT:
             level = clause.level if fault.firm else Level.SHOULD
             asks = f"{clause.source} of the interface document asks for"
         if fault.key in _OUTRIGHT:
             level = Level.MUST
-        yield _finding(
-            exchange,
-            clause.id if clause else fault.key,
-            level,
-            f"{place} as {asks}",
-            fault.says[:_LONGEST_FAULT],
-            check=fault.key,
-            firm=exchange.case != BY_HAND,
-        )
+        expected = f"{fault.key.partition(':')[0]} as {asks}"
+        name = clause.id if clause else fault.key
+        operation, against = facts.operation.id, CheckOutcome.CONTRADICTED
+        result = Result(name, operation, against, expected, fault.says, check=fault.key)
+        yield _finding(result, exchange, level, firm=exchange.case != BY_HAND)
 
 
-def of_service(result: Result, exchange: Exchange, *, firm: bool, because_of: int | None = None) -> Finding:
+def _of_service(result: Result, exchange: Exchange, *, firm: bool, because_of: int = 0) -> Finding:
     """The finding that a check makes which an exchange contradicts.
 
     Args:
         firm: Nothing but a broken promise explains it.
         because_of: Number of the earlier exchange that it follows from.
     """
-    level = load_catalogue().clause(result.clause).level
-    expected = result.expected + (f", because of entry {because_of}" if because_of else "")
-    return _finding(
-        exchange,
-        result.clause,
-        level,
-        expected,
-        result.seen[:_LONGEST_ANSWER],
-        check=result.check,
-        operation=result.operation,
-        firm=firm,
-    )
+    if because_of:
+        result = replace(result, expected=f"{result.expected}, because of entry {because_of}")
+    return _finding(result, exchange, load_catalogue().clause(result.clause).level, firm=firm)
 
 
-def _finding(
-    exchange: Exchange,
-    clause: str,
-    level: str,
-    expected: str,
-    seen: str,
-    *,
-    check: str,
-    operation: str | None = None,
-    firm: bool = True,
-) -> Finding:
+def _finding(result: Result, exchange: Exchange, level: str, *, firm: bool = True) -> Finding:
     return Finding(
-        clause=clause,
+        clause=result.clause,
         realm=exchange.realm,
-        operation=operation or exchange.operation,
+        operation=result.operation or None,
         role=exchange.role or None,
-        expected=expected,
-        seen=seen,
+        expected=result.expected,
+        seen=result.seen[:_LONGEST_SEEN],
         confirmed=firm,
         rate=(1, 1),
         exchanges=(exchange.id,),
-        check=check,
+        check=result.check,
         cases=(exchange.case,),
         reproduce=Reproduce("", ()),
         **UNWEIGHED,

@@ -9,7 +9,6 @@ import re
 import secrets
 from collections.abc import Callable
 from importlib.metadata import distribution
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,13 +32,9 @@ from registry_contracts.traffic.relay import RelayFault
 from registry_contracts.traffic.report import BY_HAND, Judged, level_of, side_of
 
 _LARGEST_REQUEST: Final = 16 * 1024**2
-_OWN_FILES: Final = {"page.js": "text/javascript", "page.css": "text/css"}
-_SWAGGER_FILES: Final = {
-    "swagger-ui.css": "text/css",
-    "swagger-ui-bundle.js": "text/javascript",
-    "favicon-32x32.png": "image/png",
-}
-_STATIC: Final = files(__package__).joinpath("static")
+_STATIC: Final = Path(__file__).parent / "static"
+#: The folder of Swagger UI's files in its distribution.
+_SWAGGER: Final = "flask_swagger_ui/dist"
 #: Carries the key; a page of another origin cannot send it unless this server allows that, which it never does.
 _KEY_HEADER: Final = "X-Page-Key"
 _KEY: Final = "{{key}}"
@@ -109,7 +104,8 @@ def page_application(
     application.add_routes(
         [
             web.get("/", page.index),
-            web.get("/static/{name}", page.file),
+            web.static("/static/swagger", str(distribution("flask-swagger-ui").locate_file(_SWAGGER))),
+            web.static("/static", _STATIC),
             web.get("/page/start", page.start),
             web.post("/page/sign-in/{role}", page.sign_in),
             web.get("/page/exchanges/{after:[0-9]{1,9}}", page.exchanges),
@@ -165,19 +161,8 @@ class _Page:
         return None
 
     async def index(self, _: web.Request) -> web.Response:
-        text = _STATIC.joinpath("index.html").read_text("utf-8")
+        text = (_STATIC / "index.html").read_text("utf-8")
         return web.Response(text=text.replace(_KEY, self._key), content_type="text/html")
-
-    async def file(self, request: web.Request) -> web.Response:
-        name = request.match_info["name"]
-        if name in _OWN_FILES:
-            content = _STATIC.joinpath(name).read_bytes()
-        elif name in _SWAGGER_FILES:
-            swagger = distribution("flask-swagger-ui")
-            content = Path(str(swagger.locate_file(f"flask_swagger_ui/dist/{name}"))).read_bytes()
-        else:
-            raise web.HTTPNotFound
-        return web.Response(body=content, content_type=(_OWN_FILES | _SWAGGER_FILES)[name])
 
     async def start(self, _: web.Request) -> web.Response:
         """Answer what the page begins with."""

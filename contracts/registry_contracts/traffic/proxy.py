@@ -12,7 +12,6 @@ from typing import Final
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.typedefs import Handler
 
 from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError
 from registry_contracts.interface.cross_origin import AllowedOrigins
@@ -21,7 +20,7 @@ from registry_contracts.settings.target import Target
 from registry_contracts.traffic.handler import ProxyHandler
 from registry_contracts.traffic.page import page_application
 from registry_contracts.traffic.recorder import TrafficRecorder
-from registry_contracts.traffic.relay import LONGEST_LINE, Relay
+from registry_contracts.traffic.relay import LONGEST_LINE, open_relay
 
 _HOST: Final = "127.0.0.1"
 #: Longer than clients usually keep an idle connection, so that it is they who close it.
@@ -53,33 +52,22 @@ def serve(
 
     async def served() -> None:
         async with AsyncExitStack() as stack:
-            relay = await stack.enter_async_context(Relay(target))
+            relay = await stack.enter_async_context(open_relay(target))
             await relay.reach()
-            handler = ProxyHandler(relay, target.base_url, recorder.hand_over, origins)
-            proxy, page_url = proxy_application(handler), None
+            proxy, page_url = ProxyHandler(relay, target.base_url, recorder.hand_over, origins), None
+            application = web.Application(middlewares=[proxy.middleware])
+            application.on_response_prepare.append(proxy.prepare)
             client_url = await stack.enter_async_context(
-                listening(proxy, port, "--port", auto_decompress=False)
+                listening(application, port, "--port", auto_decompress=False)
             )
             if page_port is not None:
-                page = page_application(handler, client_url, target, recorder.since)
+                page = page_application(proxy, client_url, target, recorder.since)
                 page_url = await stack.enter_async_context(listening(page, page_port, "--page-port"))
             stop = _stopping(asyncio.get_running_loop())
             ready(client_url, page_url)
             await stop.wait()
 
     asyncio.run(served())
-
-
-def proxy_application(proxy: ProxyHandler) -> web.Application:
-    """The proxy as an aiohttp application: every method and path goes to the target."""
-
-    @web.middleware
-    async def everything(request: web.Request, handler: Handler) -> web.StreamResponse:  # noqa: ARG001 - aiohttp's
-        return await proxy.handle(request)
-
-    application = web.Application(middlewares=[everything])
-    application.on_response_prepare.append(proxy.prepare)
-    return application
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Self
+from typing import Final
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -23,18 +23,15 @@ from yarl import URL
 
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.session.transport import LONGEST_CONNECT_SECONDS
-from registry_contracts.session.way import check_way, way_to
+from registry_contracts.session.way import Way, check_way, way_to
 from registry_contracts.settings.guard import refuse_request
 from registry_contracts.settings.target import Target
 
-#: Headers that concern one connection only (RFC 9110, 7.6.1), and those that the connection itself decides.
-HOP_BY_HOP: Final = frozenset(
+#: Headers that concern one connection only (RFC 9110, 7.6.1).
+_HOP_BY_HOP: Final = frozenset(
     {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
-) | {
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-}
+    | {"proxy-authenticate", "proxy-authorization", "proxy-connection"}
+)
 #: Decided here: the target has another name, and the body is asked for by the server in front.
 _OURS: Final = frozenset({"host", "expect"})
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
@@ -69,35 +66,13 @@ class TargetResponse:
 
 
 class Relay:
-    """Connections to one target; use it as an asynchronous context manager."""
+    """Passes requests on to one target; `open_relay` makes it."""
 
-    def __init__(self, target: Target) -> None:
-        check_way(target)
+    def __init__(self, target: Target, way: Way, client: aiohttp.ClientSession) -> None:
         self._target = target
-        self._client: aiohttp.ClientSession | None = None
-        self._way = way_to(target.base_url, target.tls)
-        self._proxy = self._way.proxy(target.base_url)
-
-    async def __aenter__(self) -> Self:
-        """Open the client; nothing is sent yet."""
-        self._client = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=self._way.tls(), keepalive_timeout=_IDLE_SECONDS),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            skip_auto_headers=_AUTOMATIC,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=LONGEST_CONNECT_SECONDS),
-            max_line_size=LONGEST_LINE,
-            max_field_size=LONGEST_LINE,
-            read_bufsize=_BUFFER,
-        )
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close every connection."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        self._client = client
+        self._way = way
+        self._proxy = way.proxy(target.base_url)
 
     async def reach(self) -> None:
         """See that the target accepts connections, without sending anything; raises `EnvironmentFault`."""
@@ -134,8 +109,6 @@ class Relay:
             GuardViolation: it must not be sent; nothing was.
             RelayFault: the target did not answer.
         """
-        if self._client is None:
-            raise RelayFault("the relay is closed")
         address = self._target.base_url + raw_target
         kept = end_to_end(headers)
         refuse_request(method, address, kept, self._target)
@@ -158,6 +131,25 @@ class Relay:
             raise RelayFault(f"the request cannot be sent on: {error}") from error
 
 
+@asynccontextmanager
+async def open_relay(target: Target) -> AsyncIterator[Relay]:
+    """Open connections to a target for as long as the `async with` block lasts; nothing is sent yet."""
+    check_way(target)
+    way = way_to(target.base_url, target.tls)
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, ssl=way.tls(), keepalive_timeout=_IDLE_SECONDS),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=False,
+        skip_auto_headers=_AUTOMATIC,
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=LONGEST_CONNECT_SECONDS),
+        max_line_size=LONGEST_LINE,
+        max_field_size=LONGEST_LINE,
+        read_bufsize=_BUFFER,
+    ) as client:
+        yield Relay(target, way, client)
+
+
 def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:
     """The headers that are for the other end, in their order; those that Connection names are for this one."""
     pairs = list(headers)
@@ -167,7 +159,7 @@ def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:
         if name.lower() == "connection"
         for word in value.split(",")
     }
-    dropped = HOP_BY_HOP | _OURS | (named - {"close", "keep-alive"})
+    dropped = _HOP_BY_HOP | _OURS | (named - {"close", "keep-alive"})
     return [(name, value) for name, value in pairs if name.lower() not in dropped]
 
 

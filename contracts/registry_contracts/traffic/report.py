@@ -152,7 +152,6 @@ class CheckFile(Format, frozen=True, kw_only=True):
     exchanges: CheckedExchanges
     findings: CheckedFindings
     operations: Counts
-    never_exercised: tuple[str, ...]
     clauses: tuple[CheckedClause, ...]
     notes: tuple[str, ...]
 
@@ -298,7 +297,6 @@ class TrafficReport:
             ),
             findings=CheckedFindings(self._of("service"), self._of("client")),
             operations=self.operations,
-            never_exercised=self.never,
             clauses=tuple(
                 CheckedClause(
                     clause.id, str(clause.level), self.held[clause.id], self.contradicted[clause.id]
@@ -404,12 +402,14 @@ def _name(finding: Finding) -> str:
 
 
 def _lines_of(finding: Finding) -> Iterator[str]:
-    entries = ", ".join(finding.exchanges[:5])
+    numbers = [each.rpartition(" ")[2] for each in finding.exchanges[:5]]
     more = f" and {finding.rate[0] - 5} more" if finding.rate[0] > 5 else ""
-    place = " ".join(word for word in (finding.operation, "in", finding.realm) if word)
+    entries = f"{'entry' if len(numbers) == 1 else 'entries'} {', '.join(numbers)}{more}"
+    where = where_in_words(finding.operation, [finding.realm])
+    place = f"{finding.operation} {where}" if finding.operation else "no operation"
     fault, level = fault_of(finding), f" ({level_of(finding)})" if level_of(finding) else ""
     clause = f"clause {finding.clause}{level}, " if fault and level else ""
-    yield f"  {fault or finding.clause + level}: {place}, {clause}{entries}{more}"
+    yield f"  {fault or finding.clause + level}: {place}, {clause}{entries}"
     if not fault:
         yield f"    expected  {plain_line(finding.expected)}"
     yield f"    seen      {plain_line(finding.seen)}"
@@ -417,9 +417,5 @@ def _lines_of(finding: Finding) -> Iterator[str]:
 
 def one_line(finding: Finding) -> str:
     """A finding while traffic passes."""
-    fault, where = fault_of(finding), where_in_words(finding.operation, [finding.realm])
-    place = f"{finding.operation} {where}" if finding.operation else "no operation"
-    weight = "" if finding.fails else f" ({finding.standing})"
-    sentence = finding.seen if fault else f"expected {finding.expected}; {finding.seen}"
-    line = f"{finding.exchanges[0]}: {side_of(finding)}{weight}: {place}: {_name(finding)}: {sentence}"
-    return plain_line(line, 240)
+    lines = "; ".join(map(plain_line, _lines_of(finding)))
+    return plain_line(f"{side_of(finding)} ({finding.standing}): {lines}", 240)

@@ -117,7 +117,7 @@ def test_every_answer_keeps_to_the_policy(page: Page) -> None:
     for path in (
         "/",
         "/static/page.js",
-        "/static/swagger-ui.css",
+        "/static/swagger/swagger-ui.css",
         "/page/start",
         "/absent",
         f"{LIST}?Realm=abs",
