@@ -1,7 +1,7 @@
 """Reads HAR files (HTTP Archive 1.2) of browsers, proxies and test tools.
 
-An archive is evidence only as far as it agrees with itself: what sizes, lengths, encodings or media types contradict is
-unknown, entries are put in the order of their times, and an answer that something else gave is none of the service.
+A body counts as unknown if its size, length, encoding or media type contradict it. Entries are put in the order of
+their times. An answer that something else than the service gave is not judged.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from registry_contracts.traffic.recorded_bodies import (
 _WEB: Final = ("", "http", "https")
 #: Case of an exchange that another program recorded.
 _RECORDED: Final = "recorded"
-#: A clock that was set during a recording makes a step or two back; entries that are not in order of time make many.
+#: If a clock was set during a recording, times go back once or twice; if entries are out of order, they do so often.
 _MOST_STEPS_OF_A_CLOCK: Final = 2
-#: A Date header tells whole seconds, and may be made a second or two before the answer is sent.
+#: A Date header holds whole seconds, and may be made a second or two before the answer is sent.
 _DATE_SECONDS: Final = 4.0
-#: The parts that a request's time is the sum of.
+#: A request's time is the sum of these.
 _PARTS: Final = ("blocked", "dns", "connect", "send", "wait", "receive")
 
 
@@ -71,10 +71,10 @@ _ENTRY_DECODER: Final = msgspec.json.Decoder()
 
 
 class Archive:
-    """What a HAR file holds; an entry takes up its room while it is read, and is read anew each time.
+    """What a HAR file holds. Entries are decoded each time they are read, so that a long archive fits in memory.
 
-    `unordered`: it is not known what came before what, or an entry that is lost may have been a write. `notes` say so,
-    and whether entries are read in another order than they stand in.
+    `unordered`: the order of the entries is not known, or a lost entry may have been a write. `notes` say so, and
+    whether the entries are read in another order than they stand in.
     """
 
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
@@ -93,7 +93,7 @@ class Archive:
         self._order = list(range(len(entries)))
         if by_time:
             times = [start.at if start else None for start in starts]
-            # What has no time proves nothing of what has one.
+            # Entries without a time come last.
             self._order.sort(key=lambda place: (times[place] is None, times[place] or NO_TIME))
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """When a request began, and by how many seconds the service's clock is ahead, at least and at most."""
+    """When a request began, and by how many seconds at least and at most the service's clock is ahead."""
 
     at: datetime
     ahead: tuple[float, float] | None
@@ -126,10 +126,10 @@ def _plain(entry: Any, shown: str) -> Any:
 
 
 def _outline(entry: Any, shown: str) -> tuple[_Start | None, bool]:
-    """When the request of an entry began, None where that is not told, and whether it tells of no request."""
+    """When the request of an entry began, None if unknown, and whether the entry has lost its request."""
     try:
         plain = _plain(entry, shown)
-    except UsageError:  # told when its turn comes
+    except UsageError:  # reported when the entry is read
         return None, True
     request = _member(plain, "request")
     if not isinstance(request, dict):
@@ -167,7 +167,7 @@ def read_har(path: Path, shown: str) -> Archive:
     try:
         entries: Any = _FILE_DECODER.decode(content).log.entries
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        # What only a more lenient reader takes, if any does.
+        # A more lenient reader may take it.
         log = _member(_parsed(content, shown), "log")
         entries = _member(log, "entries")
     if not isinstance(entries, list):
@@ -214,7 +214,7 @@ def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
         return UsageError(
             f"{shown}: is no HAR: a HAR is JSON and begins with a brace; export the traffic as HAR"
         )
-    # A string that was cut is reported where it starts.
+    # Python reports a string that was cut at its beginning.
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         last = text.count("\n", 0, len(text.rstrip())) + 1
         return UsageError(f"{shown}: was cut short: it ends in the middle, at line {last}; export it again")
@@ -237,7 +237,7 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
     status = whole_number(answer.get("status"))
     response = _response(answer, status, method, url) if 100 <= status < 600 else None
     headers = Headers(_pairs(request.get("headers")))
-    # This suite's own archives say so where a request got no answer of the service.
+    # In this suite's own archives the comment holds the fault.
     fault = str(entry.get("comment") or "").partition(FAULT)[2]
     return Exchange(
         id=f"entry {number}",
@@ -294,11 +294,11 @@ def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """How long a request may have taken, by the longer of time and timings; no request takes no time."""
+    """How long a request may have taken: the longer of `time` and `timings`; None if unknown or zero."""
     timings = entry.get("timings")
     parts = [timings.get(name) for name in _PARTS] if isinstance(timings, dict) else []
     whole = max(_milliseconds(entry.get("time")), sum(map(_milliseconds, parts))) / 1000
-    # A start in whole seconds may have been at any time of its second.
+    # A start in whole seconds may be a second too early.
     unsure = 0.0 if "." in str(entry.get("startedDateTime")) else 1.0
     return whole + unsure if whole and entry.get("time") is not None else None
 

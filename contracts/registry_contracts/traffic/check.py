@@ -51,7 +51,7 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
 def _noting(archive: Archive, spans: dict[int, Span]) -> Iterator[Exchange]:
     """Pass on the web requests of an archive, and note their spans by number."""
     for exchange in archive:
-        # An entry that names no host was sent to no service that could be told from another.
+        # Without a host it is unknown which service was asked.
         if urlsplit(exchange.url).hostname:
             spans[exchange.number] = Span.of(exchange)
             yield exchange

@@ -1,4 +1,4 @@
-"""What the proxy does with a request: passes it on and its answer back, both unchanged, and hands copies over."""
+"""Handles the requests of the proxy: passes them on and the answers back, unchanged, and hands copies over."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from registry_contracts.traffic.report import BY_HAND
 
 #: Bytes of a body that are kept to be judged; a longer one is judged without its body.
 LARGEST_COPY: Final = 1024 * 1024
-#: Marks an answer as the proxy's own (RFC 9209); nothing of it is the service's.
+#: This header marks an answer as the proxy's own (RFC 9209).
 OWN: Final = "Proxy-Status"
-#: What the server adds to every answer, whether the service sent it or not.
+#: aiohttp's server adds these to every answer.
 _ADDED: Final = ("Date", "Server", "Content-Type")
-#: How the server writes bytes of an address that are not UTF-8.
+#: How aiohttp's server decodes bytes of an address that are not UTF-8.
 _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 #: Case of an exchange that passed.
 _CASE: Final = "through the proxy"
@@ -88,7 +88,7 @@ class Passing:
 
     def complete(self, exchange: Exchange) -> None:
         """Note in an exchange what has passed."""
-        # A target may answer before it has read everything.
+        # A target may answer before it has read the whole request.
         exchange.request_body, exchange.fault = self.sent.body, self.fault
         if self.onward is not None and self.fault is None:
             headers = Headers(self.onward.headers)
@@ -139,10 +139,7 @@ class ProxyHandler:
         return everything
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Pass a request on; what a browser asks first is no business of the target's.
-
-        What is not for this proxy is neither passed on nor judged: it is no traffic of the target.
-        """
+        """Pass a request on; a refused request or a preflight is answered here, and not judged."""
         if line := self._refusal(request):
             return _own_answer(403, line, "http_request_denied")
         headers = Headers(decoded(request.raw_headers))
@@ -150,7 +147,7 @@ class ProxyHandler:
             if is_preflight(request.method, _lower(request)):
                 status, allowed = self._origins.preflight(_lower(request))
                 return web.Response(status=status, headers=allowed)
-            # The target knows nothing of the page, and answers the proxy.
+            # For the target, the proxy is the client, and no page.
             headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "origin")
         exchange = self._exchange(request.method, raw_target(request), headers, _CASE)
         with self._counted(exchange) as passing:
@@ -161,11 +158,11 @@ class ProxyHandler:
         host, raw = request.headers.get("Host"), request.raw_path
         if request.method == "CONNECT" or not (raw.startswith(("/", "*")) or self._leads_here(request)):
             return _FORWARDS_NOT
-        # A page whose own name was made to lead here (DNS rebinding) names that.
+        # DNS rebinding: a page's own name was made to lead to this machine.
         if raw.startswith("/") and host is not None and not names_this_machine(host):
             return _OTHER_HOST
         for origin in request.headers.getall("Origin", ()):
-            # Any page may send some requests blindly, and would be judged as the client.
+            # Any page may send simple requests without reading the answer; they would be judged as the client's.
             if origin != f"http://{host}" and not (self._origins and self._origins.allows(origin)):
                 return f"a page of {plain_line(origin)} asked; --cors with this origin lets its pages use the proxy"
         return None
@@ -181,7 +178,7 @@ class ProxyHandler:
         return bool(here) or asked.netloc.lower() == urlsplit(self._base_url).netloc
 
     async def send(self, method: str, target: str, headers: Pairs, content: bytes, role: str) -> Exchange:
-        """Send a request that a person wrote, judged beside what passes.
+        """Send a request that a person wrote on the page; it is judged like the others.
 
         Args:
             target: Path and query below the base URL.
@@ -222,7 +219,7 @@ class ProxyHandler:
 
     @contextmanager
     def _counted(self, exchange: Exchange) -> Iterator[Passing]:
-        """Hand an exchange over once it has ended, and know of it until then."""
+        """Follow an exchange until it has ended, and hand it over then."""
         passing, began = Passing(), time.perf_counter()
         self._overlaps.begin(exchange.number, Span.of(exchange))
         try:
@@ -261,13 +258,13 @@ class ProxyHandler:
             answer = _own_answer(502, line, "destination_unavailable")
         if response is None or not response.prepared:
             return answer
-        # The answer has begun already: it is broken off as the target broke it off.
+        # The answer has begun already, so the connection is broken off, as the target did.
         if request.transport is not None:
             request.transport.abort()
         return response
 
     async def prepare(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Take out what the server adds to an answer, and let a page of an allowed origin see it (a signal handler)."""
+        """Take out what aiohttp adds to an answer, and let a page of an allowed origin see it (a signal handler)."""
         if isinstance(response, RelayedResponse):
             for name in _ADDED:
                 if name.lower() not in response.given:

@@ -52,23 +52,23 @@ from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.settings.target import PRODUCTION_REALMS, REALMS
 from registry_contracts.traffic.report import BY_HAND, Judged, TrafficReport, fault_of
 
-#: What programs send in place of a token that they do not have.
+#: Programs send these if they have no token.
 _NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
 _NO_TOKEN_SENT: Final = "header.Authorization:missing"  # noqa: S105 - a fault's name
-#: These are mistakes of a request whatever the level of the clause that speaks of them.
+#: These faults of a request weigh as a must, whatever the level of their clause.
 _OUTRIGHT: Final = frozenset({"header.Realm:missing", _NO_TOKEN_SENT})
-#: Faults of a request that are told without a word of it.
+#: Faults that are reported without a quote of the request.
 _WITHOUT_QUOTES: Final = frozenset({"missing", "malformed", "empty"})
 _UPDATE: Final = "updateContact"
 _LONGEST_SEEN: Final = 600
 _LONGEST_PATH: Final = 300
-#: So many different records with the same contradiction are no accident of another client's writing.
+#: If so many different records show the same contradiction, another client's writes do not explain it.
 _ENOUGH: Final = 3
 #: Refusals that say nothing about the content of a request.
 _ABOUT_SOMETHING_ELSE: Final = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 415, 423, 451})
-#: Nothing on the way of traffic shows a body that comes with the answer to HEAD.
+#: HTTP libraries drop a body in the answer to HEAD, so recorded traffic cannot show one.
 _UNSEEN: Final = frozenset({"head-without-body"})
-#: A browser asks with it before it calls; the interface document does not list it.
+#: Browsers send it before a call; the interface document does not list it.
 _PREFLIGHT: Final = "OPTIONS"
 
 
@@ -76,13 +76,12 @@ class Judge:
     """Judges the traffic of any client, live or from an archive; for one thread.
 
     Args:
-        report: Takes what is found. Where it says `alone`, sequences decide at once.
+        report: Takes what is found; with `alone`, one contradiction between exchanges is enough.
         settle_seconds: How long a change may take to show in a list.
 
     Attributes:
-        without_credentials: Sites whose requests have lost their Authorization headers: no request there carries one,
-            although protected operations succeed. So does a browser's sanitized export, or a tool that takes
-            credentials out.
+        without_credentials: Sites whose requests have lost their Authorization headers: protected operations succeed
+            although no request carries one, as in a browser's sanitized export.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class Judge:
     ) -> None:
         self.report = report
         self.without_credentials: frozenset[str] = frozenset()
-        #: Sites and operations where a request without the Content-Type that is listed was taken.
+        #: Sites and operations that took a request without the listed Content-Type.
         self._unlabelled: set[tuple[str, str]] = set()
         self._redactor = redactor
         self._sign_ins = SignIns()
@@ -102,7 +101,7 @@ class Judge:
         )
         self._foreign = ForeignAnswers()
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-        #: What was taken: by token, operation, realm and schema, and contacts.
+        #: Requests that were taken, as `_kinds` names them.
         self._worked: RecentRecords[bool] = RecentRecords()
 
     def look_through(self, exchanges: Iterable[Exchange]) -> None:
@@ -125,11 +124,11 @@ class Judge:
         return replace(judged, exchange=redacted(judged.exchange, self._redactor))
 
     def count(self, exchange: Exchange) -> Judged:
-        """Take the next exchange, of which nothing is shown: the one that is returned still holds secrets."""
+        """Take the next exchange; the one that is returned still holds secrets, so it must not be shown."""
         self._redactor.learn_from(exchange)
         readable, facts, held = _readable(exchange), None, list[str]()
         findings: tuple[Finding, ...] = ()
-        # Recorded traffic of any client meets every check: what a check may fail on cannot be listed.
+        # Traffic of any client may hold anything, so a check may break on it.
         try:
             facts = read_request(readable)
             readable.operation = facts.operation.id if facts else None
@@ -145,7 +144,7 @@ class Judge:
         return judged
 
     def _outside(self, exchange: Exchange) -> Iterator[Finding]:
-        """What is no operation of the interface; below its paths that is a slip of the client, most likely."""
+        """A request that is no operation of the interface; below its paths it is probably a slip of the client."""
         path = below_root(exchange.url)
         if exchange.method == _PREFLIGHT:
             self.report.counted["preflights"] += 1
@@ -228,7 +227,7 @@ class Judge:
 
     def _results(self, exchange: Exchange, answer: Response, facts: RequestFacts) -> Iterator[Result]:
         elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not errors_array.accepted(answer)
-        # A refusal for something else than the content holds errors of whatever form.
+        # A refusal for another reason than the content may hold errors of any form.
         of_content = replace(facts, faults=()) if elsewhere else facts
         yield from answer_results(exchange, of_content, right=self._sign_ins.signed_in_before(exchange))
         contact = self._kinds(exchange, facts)[1]
@@ -238,9 +237,9 @@ class Judge:
             yield from fault_results(exchange, facts)
 
     def _labelled(self, exchange: Exchange, operation: Operation) -> bool:
-        """Whether a request has the Content-Type that is listed for it, or one without was taken there before.
+        """Whether a request has the listed Content-Type, or the service has taken one without it.
 
-        Whether a service minds is not shown: what it refuses may be refused for that.
+        Otherwise a refusal may have that reason.
         """
         key = site_of(exchange.url), operation.id
         if not operation.lists_content_type or exchange.request_headers.first("Content-Type"):
@@ -272,14 +271,14 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, 
     """The faults of a request that the recording shows for sure.
 
     Returns:
-        Without faults of a body or of headers that were not recorded, without those of a production realm, which the
-        document lists as well as the others, and without a closing slash that the service takes.
+        No faults of a body or of headers that were not recorded, none of a production realm, which the document lists
+        too, and no closing slash that the service takes.
     """
     faults = [
         fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
     ]
     if not exchange.request_headers:
-        # No client sends none: the recording has lost them.
+        # Every client sends some, so the recording has lost them.
         faults = [fault for fault in faults if not fault.key.startswith("header")]
     if facts.realm in PRODUCTION_REALMS:
         faults = [fault for fault in faults if not fault.key.startswith("header.Realm")]
@@ -296,7 +295,7 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, 
 def request_findings(
     exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault]
 ) -> Iterator[Finding]:
-    """A finding about the client for each fault of its request; a fault that a person tries out is no client's."""
+    """A finding about the client for each fault of its request; what a person tries out by hand is unconfirmed."""
     for fault in faults:
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         level, asks = Level.SILENT, "the interface document lists it"
@@ -313,10 +312,10 @@ def request_findings(
 
 
 def _of_service(result: Result, exchange: Exchange, *, firm: bool, because_of: int = 0) -> Finding:
-    """The finding that a check makes which an exchange contradicts.
+    """A finding about the service.
 
     Args:
-        firm: Nothing but a broken promise explains it.
+        firm: Only a broken promise explains it.
         because_of: Number of the earlier exchange that it follows from.
     """
     if because_of:

@@ -1,4 +1,4 @@
-"""Which requests were under way together with a write about the same thing: their answers may show either state."""
+"""Which requests overlapped with a write about the same document: their answers may show either state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENDS_AT_ONCE: Final = 2
 
 @dataclass(slots=True)
 class Span:
-    """A request under way: what it is about, when it began and ended, None where unknown, and what it met."""
+    """A request under way: what it is about, when it began and ended, None if unknown, and whether it overlapped."""
 
     subject: str
     writes: bool
@@ -33,7 +33,7 @@ class Span:
 
 
 class Overlaps:
-    """Follows requests as they begin and end; one overlaps with the writes under way, and with those that begin."""
+    """Follows requests as they begin and end, and notes which of them overlap with a write."""
 
     def __init__(self) -> None:
         self._open: dict[int, Span] = {}
@@ -47,12 +47,12 @@ class Overlaps:
         self._open[number] = span
 
     def end(self, number: int) -> bool:
-        """Its answer ended; returns whether a write that may change what it is about was under way beside it."""
+        """Its answer ended; returns whether it overlapped with a write."""
         return self._open.pop(number).overlapped
 
 
 def overlapping(spans: Sequence[Span]) -> list[bool]:
-    """Say of each request of an archive whether it was under way together with a write about the same thing.
+    """Whether each request of an archive overlapped with a write.
 
     One without times counts as overlapped, and so does everything that it may have changed.
     """
@@ -70,7 +70,7 @@ def overlapping(spans: Sequence[Span]) -> list[bool]:
 
 
 def _turns(spans: Sequence[Span]) -> Iterator[tuple[datetime, int, int]]:
-    """When which request began and ended; what ends as another one begins did not overlap with it."""
+    """Beginnings and ends in time; a request that ends as another one begins does not overlap with it."""
     for place, span in enumerate(spans):
         if span.started is not None and span.ended is not None:
             yield span.started, _BEGINS, place

@@ -35,14 +35,14 @@ _LARGEST_REQUEST: Final = 16 * 1024**2
 _STATIC: Final = Path(__file__).parent / "static"
 #: The folder of Swagger UI's files in its distribution.
 _SWAGGER: Final = "flask_swagger_ui/dist"
-#: Carries the key; a page of another origin cannot send it unless this server allows that, which it never does.
+#: Carries the key. Browsers let a page of another origin send it only if this server allows that; it never does.
 _KEY_HEADER: Final = "X-Page-Key"
 _KEY: Final = "{{key}}"
 _SIGN_IN: Final = "createToken"
-#: Stand on the page for what never comes there, and are filled in where the request is sent.
+#: Placeholders for secrets, which never come to the page; they are filled in before a request is sent.
 _TOKEN: Final = re.compile(r"Bearer \$([A-Z]+)_TOKEN")
 _PASSWORD: Final = re.compile(r"\$([A-Z]+)_PASSWORD")
-#: Of the connection to the target, or such that a browser would act on.
+#: These belong to the connection to the target, or a browser would act on them.
 _NOT_SHOWN: Final = frozenset(
     {"content-encoding", "content-length", "location", "refresh", "set-cookie", "www-authenticate"}
 )
@@ -55,13 +55,13 @@ _ABOUT: Final = (
     "What is tried out goes through the proxy to the target as the role and in the realm that are chosen above, and is "
     "judged beside what passes. `$AUTHOR_TOKEN` and its like are filled in on the way; what is created stays."
 )
-#: Whatever the page shows comes from here; styles of elements and pictures in addresses are Swagger UI's.
+#: Everything comes from this server; Swagger UI needs inline styles and pictures in data addresses.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-#: All that an answer of the target is changed by: a browser must not answer in its place. No page is made of one, as
-#: it is given to the holder of the key alone.
+#: The only header that an answer of the target gets: browsers must not cache it. It needs no policy, as no page is made
+#: of it.
 _FRESH: Final = {"Cache-Control": "no-store"}
 _HEADERS: Final = {
     "Content-Security-Policy": _POLICY,

@@ -23,7 +23,7 @@ from registry_contracts.traffic.recorder import TrafficRecorder
 from registry_contracts.traffic.relay import LONGEST_LINE, open_relay
 
 _HOST: Final = "127.0.0.1"
-#: Longer than clients usually keep an idle connection, so that it is they who close it.
+#: Longer than clients usually keep an idle connection, so that they close it, and not the proxy.
 _KEEP_ALIVE_SECONDS: Final = 75.0
 _GRACE_SECONDS: Final = 2.0
 

@@ -1,4 +1,4 @@
-"""What of a recorded message is known: the bytes that its text stands for, and whether the service sent them."""
+"""What a recording says about a body, and whether the service sent the answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from registry_contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers
 from registry_contracts.exchanges.har import CUT
 
-#: Media types that recorders write where they do not know better.
+#: Recorders write these media types if they do not know the real one.
 ANY_TYPE: Final = frozenset({"", "x-unknown", "application/octet-stream", "text/plain"})
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _NO_CONTENT: Final = frozenset({204, 304})
@@ -19,7 +19,7 @@ _CACHES: Final = ("x-cache", "cf-cache-status", "cache-status")
 
 
 def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None:
-    """What else than the service answered, by an entry and the answer's headers; None where the service did."""
+    """What answered in place of the service; None if the service did."""
     answer, cache = entry["response"], entry.get("cache")
     cached = isinstance(cache, dict) and any(cache.get(name) for name in ("beforeRequest", "afterRequest"))
     content = answer.get("content")
@@ -45,7 +45,7 @@ def request_body(request: Mapping[str, Any], method: str, headers: Headers) -> B
         return _body(data, headers, (size,), in_base64=in_base64, url=str(request["url"]))
     if (length := _length(headers)) is not None:
         return NO_BODY if length == 0 else UNKNOWN_BODY
-    # Clients tell the length of a body that may be there, and is empty.
+    # Clients send Content-Length: 0 if a body may be there and is empty.
     told = size > 0 or headers.first("Transfer-Encoding")
     return NO_BODY if method in _BODILESS and not told else UNKNOWN_BODY
 
@@ -63,7 +63,7 @@ def response_body(
         packed = not saved and size in (whole_number(sent), _length(headers))
         sizes = (-1,) if packed and headers.first("Content-Encoding") else (size + saved,)
         return _body(fields, headers, sizes, in_base64=fields.get("encoding") == "base64", url=url)
-    # Some recorders leave the text out of what they did not keep, and write a size of zero all the same.
+    # Some recorders write a size of zero for a body that they did not keep.
     if (length := _length(headers)) is not None and not text:
         return NO_BODY if length == 0 else UNKNOWN_BODY
     return NO_BODY if size == 0 and (text == "" or whole_number(sent) == 0) else UNKNOWN_BODY
@@ -72,7 +72,7 @@ def response_body(
 def _body(
     fields: Mapping[str, Any], headers: Headers, sizes: tuple[int, ...], *, in_base64: bool, url: str
 ) -> Body:
-    """The body that a text stands for; unknown where its type, its length or all of its sizes contradict it.
+    """The body of a text; unknown if its type, its length or all of its sizes contradict it.
 
     Args:
         sizes: Bytes, as the archive counts them; -1 where it does not say.
@@ -85,14 +85,14 @@ def _body(
     if CUT in str(fields.get("comment") or ""):
         return Body(content, max(*sizes, len(content)), whole=False)
     body = Body.of(content)
-    # Recorders and people blank passwords and tokens out, so that the size of a sign-in says little.
+    # Passwords and tokens are often blanked out, so the size of a sign-in says little.
     if urlsplit(url).path.endswith("/authentication/token") and isinstance(body.json, dict):
         return body
     length = None if headers.first("Content-Encoding") else _length(headers)
     if length not in (None, body.size) or not {-1, body.size}.intersection(sizes):
         return UNKNOWN_BODY
     meant = "json" in listed or content.lstrip()[:1] in (b"{", b"[")
-    # A recorder that cuts, or writes text in Base64 unsaid, may count what it wrote.
+    # A recorder that cuts a text, or writes it in Base64 without saying so, may count what it wrote.
     return body if length == body.size or not meant or body.json is not None else UNKNOWN_BODY
 
 

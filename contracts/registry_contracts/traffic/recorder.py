@@ -23,7 +23,7 @@ from registry_contracts.settings.target import Target
 from registry_contracts.traffic.judge import Judge
 from registry_contracts.traffic.report import Judged, TrafficReport, fault_of, one_line
 
-#: Bytes of bodies that may wait to be judged; what comes on top is judged without its bodies.
+#: Bytes of bodies that may wait to be judged; if there are more, exchanges are judged without bodies.
 _MOST_WAITING: Final = 24 * 1024 * 1024
 #: How many exchanges the page can still show.
 _MOST_KEPT: Final = 2000
@@ -75,7 +75,7 @@ class TrafficRecorder:
             raise SuiteError(f"judging the traffic broke: {self._broke!r}") from self._broke
 
     def hand_over(self, exchange: Exchange) -> None:
-        """Have an exchange judged; returns at once. Once judging broke, traffic passes and nothing is kept of it."""
+        """Have an exchange judged; returns at once. If judging broke, traffic still passes, but is not kept."""
         if self._broke is not None:
             return
         with self._lock:
@@ -99,7 +99,7 @@ class TrafficRecorder:
             self._waiting -= _weight(exchange)
         if self._broke is not None:
             return
-        # What passes and what is sent by hand is one list, in the order of the archive.
+        # Numbers follow the order of the archive, in which exchanges end.
         self._number += 1
         try:
             judged = self._judge.take(replace(exchange, number=self._number, id=f"entry {self._number}"))

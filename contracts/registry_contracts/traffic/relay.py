@@ -1,7 +1,7 @@
-"""Passes other programs' requests on to a target, unchanged: for traffic that the suite did not make.
+"""Passes requests of other programs on to a target, unchanged.
 
-Nothing is paced, repeated, or written into the ledger here, since the requests are not the suite's; the guard against
-production looks at each of them before its first byte all the same.
+They are not the suite's, so nothing is paced, repeated or written into the ledger. The guard against production still
+checks each of them before its first byte.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _HOP_BY_HOP: Final = frozenset(
     {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
     | {"proxy-authenticate", "proxy-authorization", "proxy-connection"}
 )
-#: Decided here: the target has another name, and the body is asked for by the server in front.
+#: Set anew: the target has another name, and aiohttp's server has asked for the body.
 _OURS: Final = frozenset({"host", "expect"})
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
-#: Many services close what was idle for five seconds; a request on a closed connection would be lost.
+#: Many services close connections that were idle for five seconds; a request on such a connection would be lost.
 _IDLE_SECONDS: Final = 3.0
 #: Of a header, in bytes.
 LONGEST_LINE: Final = 64 * 1024
@@ -183,7 +183,7 @@ def decoded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
     return [(text(name), text(value)) for name, value in headers]
 
 
-#: What went wrong, in a few words, the most telling kinds first.
+#: What went wrong, in a few words; the most specific kinds first.
 _WORDS: Final[Mapping[type[BaseException] | tuple[type[BaseException], ...], str]] = {
     aiohttp.ServerDisconnectedError: "the connection was closed without an answer",
     (aiohttp.ClientSSLError, ssl.SSLError): "the TLS certificate or handshake was not accepted",

@@ -37,10 +37,10 @@ from registry_contracts.safe_text import encodable, many, plain_line
 JSON_NAME: Final = "check.json"
 #: The case of what a person sends from the page.
 BY_HAND: Final = "by hand"
-#: Names of a count that `check.json` holds, and different unknown requests that are counted.
+#: So many names of a count stand in `check.json`, and so many different unknown requests are counted.
 _MOST: Final = 200
 _MOST_UNKNOWN: Final = 2000
-#: Exchanges that are kept of one finding, and broken ones that are told.
+#: So many exchanges of one finding are named, and so many on which the suite broke.
 _MOST_ENTRIES: Final = 50
 _SHOWN: Final = 20
 _STANDINGS: Final = list(Standing)
