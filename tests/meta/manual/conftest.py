@@ -1,20 +1,15 @@
-"""Sandboxes that all these tests share, a faithful one and a broken one, and clients whose traffic is made up."""
+"""Sandboxes that all these tests share, a faithful one and a broken one."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from registry_contracts.exchanges.redaction import TrafficRedactor
-from registry_contracts.traffic.judge import Judge
-from registry_contracts.traffic.report import TrafficReport
-from tests.meta.manual.sample_traffic import Client
 from tests.meta.program import RunCommand
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import sandbox, settings_of
+from tests.meta.traffic.conftest import archive  # noqa: F401 - a fixture that `init` needs, too
 
 #: What the broken sandbox does wrong.
 FAULTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
@@ -48,27 +43,3 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     options = [word for name in FAULTS for word in ("--fault", name)]
     with served(tmp_path_factory.mktemp("broken"), *options) as path:
         yield path
-
-
-@pytest.fixture
-def client() -> Client:
-    """A client of a service that others use too."""
-    return Client(Judge(TrafficReport(), TrafficRedactor()))
-
-
-@pytest.fixture
-def alone() -> Client:
-    """A client that alone writes to its service."""
-    return Client(Judge(TrafficReport(alone=True), TrafficRedactor()))
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Callable[[Iterable[dict[str, Any]]], Path]:
-    """Writes entries as a HAR and returns its path."""
-
-    def write(entries: Iterable[dict[str, Any]]) -> Path:
-        path = tmp_path / "traffic.har"
-        path.write_text(json.dumps({"log": {"version": "1.2", "entries": list(entries)}}), "utf-8")
-        return path
-
-    return write

@@ -13,8 +13,8 @@ import pytest
 from registry_contracts.manual.settings_writer import learn
 from registry_contracts.settings.settings_reader import read_target
 from registry_contracts.traffic.archive import read_entry
-from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
+from tests.meta.traffic.sample_traffic import CONTACT, SITE, TOKEN, entry
 
 LOCKED = {"message": "The record is locked for workflow, cannot proceed."}
 DOCUMENT = {

@@ -10,7 +10,7 @@ from registry_contracts.traffic.archive import read_har
 from registry_contracts.traffic.check import check_archive
 from registry_contracts.traffic.overlaps import Span, overlapping
 from registry_contracts.traffic.report import TrafficReport, side_of
-from tests.meta.manual.sample_traffic import SITE, entry
+from tests.meta.traffic.sample_traffic import SITE, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]
 DRAFT = f"{SITE}/api/v2013/documents/a-draft-of-mine/versions/draft"

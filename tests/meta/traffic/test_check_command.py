@@ -10,8 +10,8 @@ import pytest
 from registry_contracts.evidence.terms import read_consumer
 from registry_contracts.file_formats import convert
 from registry_contracts.traffic.report import CheckFile
-from tests.meta.manual.sample_traffic import CONTACT, SITE, TOKEN, entry
 from tests.meta.program import RunCommand
+from tests.meta.traffic.sample_traffic import CONTACT, SITE, TOKEN, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]
 SECRET = "a-secret-of-ada"

@@ -7,7 +7,7 @@ import pytest
 from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.exchanges.exchange import UNKNOWN_BODY
 from registry_contracts.traffic.report import fault_of, side_of
-from tests.meta.manual.sample_traffic import CONTACT, TOKEN, Client
+from tests.meta.traffic.sample_traffic import CONTACT, TOKEN, Client
 
 SIGN_IN = "/api/v2013/authentication/token"
 CREATE = "/api/v2013/documents?schema=contact"
