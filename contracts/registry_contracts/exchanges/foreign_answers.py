@@ -1,8 +1,8 @@
-"""What something on the way answered in place of the service: one judgement for runs, `check` and `proxy` (design 4.7).
+"""Answers that something on the way gave in place of the service; for runs, `check` and `proxy` alike (design 4.7).
 
-Some answers come from no service of this interface, whatever was asked. Others are told by what an operation owes, and
-by how it has answered so far. Of these the service is the author where they come again and again, while other requests
-are answered.
+Some answers no service of this interface gives, whatever was asked. Others are odd for their operation: it owes
+something else, or has always answered otherwise. If odd answers keep coming while other requests are answered, they are
+the service's own.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from registry_contracts.exchanges.intermediaries import challenge, marks, store
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.safe_text import cut, plain_line
 
-#: Each of them invites to ask again, and says nothing of what was asked (RFC 6585, 8470, 9110).
+#: They ask the client to try again later, and say nothing about the request (RFC 6585, 8470, 9110).
 GATEWAY_STATUSES: Final = frozenset({408, 425, 429, 502, 503, 504})
-#: Of forward proxies, portals, load balancers and content networks; no origin of this interface has a use for them.
+#: Only forward proxies, portals, load balancers and content networks use these.
 _FOREIGN_STATUSES: Final = frozenset(
     {407, 444, 460, 463, 511, 561, 598, 599, *range(495, 500), *range(520, 531)}
 )
-#: An odd answer that comes as often as this in a row is the service's own, where others are answered.
+#: After so many odd answers in a row they are the service's own, if other requests are answered.
 OFTEN: Final = 3
-#: What cannot be asked again without harm comes seldom enough for this to do.
+#: Writes are sent rarely, so fewer are enough.
 OFTEN_WRITTEN: Final = 2
-#: So many successes of one operation make a habit.
+#: After so many successes of an operation it is known how it answers.
 _HABIT: Final = 2
-#: Reads of so many operations make a habit of the whole site.
+#: After reads of so many operations it is known how the site answers.
 _HABIT_OF_ALL: Final = 3
-#: So many writes with a date to one without, and it is the rule.
+#: Writes have a date as a rule if so many have one for each that has none.
 _DATED_FOR_ONE: Final = 4
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
@@ -43,11 +43,10 @@ _LONGEST_TITLE: Final = 60
 
 
 def environment_fault(answer: Response, operation: str | None) -> str | None:
-    """What the environment did in place of the service, in a few words; None when the service may have answered.
+    """What the environment answered in place of the service, in a few words; None if the service may have answered.
 
     A page with status 500 is the service's own (design 4.7: a lone 500). A page with a 4xx status may come from
-    either; it is a refusal where one is due. Otherwise the claim ends inconclusive
-    (`registry_contracts.checks.claims`).
+    either: it counts as a refusal if one is due, else the claim is inconclusive (`registry_contracts.checks.claims`).
     """
     told = marks(answer.headers)
     if challenge(answer.headers):
@@ -68,7 +67,7 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
 
 
 def _broken_off(answer: Response) -> bool:
-    """Whether JSON ends in its middle although the head gave no length, as a lost connection leaves it."""
+    """Whether JSON without a stated length ends in the middle, as after a lost connection."""
     sized = "content-length" in answer.headers or "chunked" in answer.headers.get("transfer-encoding", "")
     if sized or not answer.body.whole or "json" not in answer.media_type or answer.json is not None:
         return False
@@ -93,12 +92,12 @@ def page_words(answer: Response) -> str:
 
 
 def blocked_words(fault: str) -> str:
-    """Words for what gets no answer again and again, where others are answered."""
+    """Words for a request that never gets an answer, although others do."""
     return f"requests like this are blocked on the way ({fault})"
 
 
 def perhaps_of_the_way(exchange: Exchange) -> str:
-    """What of an exchange something on the way may have answered, in a few words; empty for nothing."""
+    """Why the answer may come from something on the way, in a few words; empty if it does not."""
     answer = exchange.response
     if answer is None or exchange.own:
         return ""
@@ -122,29 +121,29 @@ _Form = tuple[int, str, str]
 
 @dataclass
 class ForeignAnswers:
-    """Tells the answers of the way from the service's own, by all that were taken before.
+    """Tells foreign answers from the service's own, by all answers before.
 
-    The document does not show the success of many operations: what such a one owes is what it has always given.
+    For many operations the document does not show what a success looks like; these owe what they have always given.
     """
 
     _in_a_row: Counter[_Place] = field(default_factory=Counter)
     _taken: int = 0
     _taken_before: dict[_Place, int] = field(default_factory=dict)
     _forms: dict[_Place, Counter[_Form]] = field(default_factory=lambda: defaultdict(Counter))
-    #: What every success of an operation has borne, and every answer of a site to a read.
+    #: Headers of every success of an operation, and of every answer of a site to a read.
     _always: dict[_Place, set[str]] = field(default_factory=dict)
     _everywhere: dict[str, set[str]] = field(default_factory=dict)
     _read: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    #: Where an answer came that was out of no cache.
+    #: Places that gave an answer without a cache's mark.
     _fresh: set[_Place] = field(default_factory=set)
     _refusing_in_json: set[_Place] = field(default_factory=set)
-    #: Successes of writes by whether they bore a date.
+    #: Successful writes by whether they had a date.
     _dated: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, exchange: Exchange, site: str = "") -> str | None:
-        """Take the next answer: what the way gave in place of one, in a few words; None for the service's own."""
+        """Take the next answer; returns what answered in place of the service, in a few words, or None."""
         with self._lock:
             return self._taken_in(exchange, site)
 
@@ -164,7 +163,7 @@ class ForeignAnswers:
         stored = bool(store(answer.headers))
         exchange.cached = stored and place in self._fresh and exchange.method in ("GET", "HEAD")
         self._fresh |= set() if stored else {place}
-        # Servers date whatever they answer (RFC 9110, 6.6.1); other headers are of an application, and of some answers.
+        # Servers date every answer (RFC 9110, 6.6.1); other headers depend on the application and on the answer.
         undated = "date" in self._borne_by_reads(site) - _signature(answer)
         rule = self._writes_are_dated(exchange, answer, site)
         exchange.undated = undated and (answer.refusal or rule)
@@ -172,12 +171,12 @@ class ForeignAnswers:
         return None
 
     def comes_again(self, exchange: Exchange, site: str = "") -> bool:
-        """Whether the last answers from its operation were odd, again and again."""
+        """Whether its operation has just given several odd answers in a row."""
         often = OFTEN if harmless(exchange) else OFTEN_WRITTEN
         return self._in_a_row[site, exchange.operation or ""] >= often
 
     def accept(self, exchange: Exchange, site: str = "") -> None:
-        """Take answers like this for the service's own from now on: others were answered between them."""
+        """From now on take answers like this as the service's own."""
         answer = exchange.response
         if answer is not None:
             self._own.add(((site, exchange.operation or ""), _form(answer)))
@@ -198,7 +197,7 @@ class ForeignAnswers:
             (site, operation), borne = place, _signature(answer)
             self._everywhere[site] = self._everywhere.get(site, borne) & borne
             self._read[site].add(operation)
-        if answer.success:  # a refusal says nothing of how successes are answered
+        if answer.success:  # a refusal does not show how a success is answered
             self._end_row(place)
         if answer.success and not answer.hops:
             borne = _signature(answer)
@@ -209,12 +208,12 @@ class ForeignAnswers:
             self._refusing_in_json.add(place)
 
     def _odd(self, exchange: Exchange, answer: Response, place: _Place) -> str | None:
-        """What is odd about an answer that may be the service's, in a few words."""
+        """What is odd about an answer, in a few words; None for nothing."""
         if answer.status in _FOREIGN_STATUSES:
             return f"status {answer.status}{marks(answer.headers)}"
         if answer.success and exchange.operation == "draftExists" and answer.hollow_page:
             return page_words(answer)
-        # Where a redirect leads, another server answers.
+        # After a redirect another server answers.
         told = answer.success and not answer.hops and harmless(exchange)
         if told and (missing := self._borne_by_all(place) - _signature(answer)):
             without = ", ".join(sorted(missing))
@@ -227,7 +226,7 @@ class ForeignAnswers:
         return page_words(answer) if page and usual else None
 
     def _borne_by_all(self, place: _Place) -> set[str]:
-        """What answers like the next one have borne so far, without exception."""
+        """Headers that all answers of an operation, and of its site, have had so far."""
         of_operation = self._always.get(place, set()) if self._forms[place].total() >= _HABIT else set()
         return of_operation | self._borne_by_reads(place[0])
 
@@ -235,7 +234,7 @@ class ForeignAnswers:
         return self._everywhere[site] if len(self._read[site]) >= _HABIT_OF_ALL else set()
 
     def _writes_are_dated(self, exchange: Exchange, answer: Response, site: str) -> bool:
-        """Whether writes that were taken bear a date as a rule; some services date their reads alone."""
+        """Whether successful writes have a date as a rule; some services date only reads."""
         if harmless(exchange) or not answer.success or answer.hops:
             return False
         dated = self._dated[site]
@@ -251,32 +250,32 @@ class ForeignAnswers:
             return False
         if exchange.operation in operations_with(answers="file"):
             return exchange.method != "HEAD" and not answer.content
-        # A flaw in JSON is the service's own; a text that is none at all may be anybody's.
+        # Flawed JSON is the service's own; text that is no JSON at all may be anybody's.
         if answer.json is not None or answer.flaw or answer.charset:
             return False
         if _owes_json(exchange.operation) and "location" not in answer.headers:
             return True
-        # Another status is nothing odd: creating and updating may be answered apart.
+        # Another status is not odd: create and update may have different ones.
         forms, kind = self._forms[place], _form(answer)[-1]
         return forms.total() >= _HABIT and all(kind != other for *_, other in forms)
 
 
 def _signature(answer: Response) -> set[str]:
-    """Headers that servers put on every answer, and the value of the one that names them."""
+    """The headers that servers put on every answer, and the name of the server."""
     server = answer.headers.get("server")
     own = {name for name in map(str.lower, answer.headers) if name == "date" or name.startswith("x-")}
     return own | ({f"server {server}"} if server else set())
 
 
 def _form(answer: Response) -> _Form:
-    # Behind HEAD the length alone tells of a body.
+    # After HEAD only the length shows that there is a body.
     some = answer.content or answer.headers.get("content-length", "0") != "0"
     kind = "json" if answer.json is not None else "other" if some else "none"
     return answer.status, answer.media_type, kind
 
 
 def _owes_json(operation: str | None) -> bool:
-    """Whether the document shows something of a success's body: a token, a draft, a list, an identifier."""
+    """Whether the document shows the body of a success: a token, a draft, a list, an identifier."""
     known = load_description().operations.get(operation or "")
     if known is None:
         return False

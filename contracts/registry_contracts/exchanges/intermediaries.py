@@ -1,4 +1,4 @@
-"""Headers by which gateways, filters and caches between suite and service tell that they are there."""
+"""Headers by which gateways, filters and caches between suite and service show themselves."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-#: Of a filter that asks whether a person is there, or turns the request down.
+#: A filter sends one of these if it asks for a human, or refuses the request.
 _CHALLENGES: Final = ("cf-mitigated", "x-amzn-waf-action", "x-sucuri-block")
-_CACHES: Final = ("x-cache", "x-cache-status", "x-proxy-cache", "cf-cache-status")
+_CACHES: Final = ("x-cache", "x-cache-status", "x-proxy-cache", "cf-cache-status", "cache-status")
 _SERVERS: Final = re.compile(
     r"akamai\w*|awselb|big-?ip|cloudflare|cloudfront|envoy|fastly|haproxy|imperva|incapsula|squid|sucuri\w*|varnish",
     re.IGNORECASE,
@@ -21,7 +21,7 @@ def challenge(headers: Mapping[str, str]) -> str:
 
 
 def store(headers: Mapping[str, str]) -> str:
-    """The header of a cache that answered out of its store; empty for none."""
+    """The header of a cache that answered in place of the service; empty for none."""
     age = headers.get("age", "").strip()
     if age.isdecimal() and age.strip("0"):
         return "age"
@@ -29,9 +29,9 @@ def store(headers: Mapping[str, str]) -> str:
 
 
 def marks(headers: Mapping[str, str]) -> str:
-    """What headers tell of intermediaries, behind a sentence: ` (via, server: cloudflare)`; empty for nothing.
+    """The intermediaries that headers show, to stand after a sentence: ` (via, server: cloudflare)`; empty for none.
 
-    Values that differ from one answer to the next are left out.
+    Values that change from one answer to the next are left out.
     """
     server = _SERVERS.search(headers.get("server", ""))
     named = (

@@ -1,7 +1,7 @@
-"""Learns where a recorded client put the realm and the token, and tells which names of its own it used.
+"""Learns from recorded traffic where a client puts the realm and the token, and which names of its own it uses.
 
-A name is taken only where the service took the request. What a query parameter of another name stands for is not
-guessed: a person says so in the settings.
+A name counts only if the service took the request. The meaning of an unknown query parameter is not guessed: a person
+states it in the settings.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class RecordedNames:
         value = exchange.request_headers.get("authorization", "").strip()
         scheme, _, token = value.partition(" ")
         if value:
-            # What stands alone is a token, and is never shown; what a recorder blanked out says nothing.
+            # A single word is a token, and never shown; a blanked value counts as the usual scheme.
             own = scheme_fault(exchange.request_headers) is not None
             told = (scheme if token else "") if own else BEARER
             self._schemes[told] += 1
@@ -75,13 +75,13 @@ class RecordedNames:
 
     @property
     def scheme(self) -> str:
-        """The token scheme that was never sent as the document writes it; empty for none."""
+        """The only scheme that was taken, if it is another than the document's; empty if not."""
         (only,) = self._schemes_taken if len(self._schemes_taken) == 1 else ("",)
         return only if only != BEARER and only.isalpha() else ""
 
     @property
     def realm_header(self) -> str:
-        """The header that carried the realm where Realm never did; empty where it did, or several may have."""
+        """The only header that carried the realm, if it is not Realm; empty if not."""
         names = [*self._headers.values()]
         return names[0] if len(names) == 1 and "realm" not in self._headers else ""
 

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from registry_contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, Headers
 from registry_contracts.exchanges.har import CUT
+from registry_contracts.exchanges.intermediaries import store
 
 #: Recorders write these media types if they do not know the real one.
 ANY_TYPE: Final = frozenset({"", "x-unknown", "application/octet-stream", "text/plain"})
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _NO_CONTENT: Final = frozenset({204, 304})
-_CACHES: Final = ("x-cache", "cf-cache-status", "cache-status")
 
 
 def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None:
@@ -31,10 +31,7 @@ def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None
     stub = "matched-stub-id" in headers or headers.get("x-powered-by", "").lower() == "msw"
     if stub or entry.get("_wasFulfilled"):
         return "a stub of a test answered"
-    hit = any("hit" in headers.get(name, "").lower() for name in _CACHES)
-    if hit or (headers.first("Age") or "0").strip("0 ").isdigit():
-        return "a cache on the way answered"
-    return None
+    return "a cache on the way answered" if store(headers) else None
 
 
 def request_body(request: Mapping[str, Any], method: str, headers: Headers) -> Body:
