@@ -214,7 +214,7 @@ def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
         return UsageError(
             f"{shown}: is no HAR: a HAR is JSON and begins with a brace; export the traffic as HAR"
         )
-    # Python reports a string that was cut at its beginning.
+    # For a string that was cut, Python names the place where it begins.
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         last = text.count("\n", 0, len(text.rstrip())) + 1
         return UsageError(f"{shown}: was cut short: it ends in the middle, at line {last}; export it again")
