@@ -19,7 +19,7 @@ from registry_contracts.cli.options import (
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.run_folder import new_folder
 from registry_contracts.safe_text import many
-from registry_contracts.settings.target import SANDBOX, target_in_words
+from registry_contracts.settings.target import SANDBOX
 from registry_contracts.traffic.check import check_archive
 from registry_contracts.traffic.report import JSON_NAME, TrafficReport
 
@@ -65,7 +65,7 @@ def command(
     else:
         print_lines(report.lines())
         click.echo(f"report       {folder / JSON_NAME}")
-        click.echo(report.verdict_line(_judged(report)))
+        click.echo(report.verdict_line)
     return int(report.verdict[0])
 
 
@@ -76,13 +76,6 @@ def _write_consumer(output: Path, report: TrafficReport) -> None:
     requests = many(report.used.total(), "request")
     told = f"{many(used, 'operation')}, used by {requests}" if used else "not written, as nothing is used"
     click.echo(f"{output}: {told}", err=True)
-
-
-def _judged(report: TrafficReport) -> str:
-    """The service whose traffic was judged."""
-    if report.base_url is None:
-        return "every address in the recording"
-    return target_in_words(report.target, report.base_url) if report.target else report.base_url
 
 
 def _report(target: str | None, *, alone: bool) -> TrafficReport:

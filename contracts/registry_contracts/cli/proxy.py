@@ -96,7 +96,7 @@ def command(
     click.echo()
     print_lines(recorder.report.lines())
     click.echo(f"report       {folder / JSON_NAME}")
-    click.echo(recorder.report.verdict_line(aimed.in_words))
+    click.echo(recorder.report.verdict_line)
     return int(recorder.report.verdict[0])
 
 

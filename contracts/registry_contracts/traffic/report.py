@@ -33,6 +33,7 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description, where_in_words
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.safe_text import encodable, many, plain_line
+from registry_contracts.settings.target import target_in_words
 
 JSON_NAME: Final = "check.json"
 #: The case of what a person sends from the page.
@@ -367,10 +368,15 @@ class TrafficReport:
         if unreadable := self.counted["unreadable"]:
             yield f"left out     {many(unreadable, 'line')} of the archive without a web request"
 
-    def verdict_line(self, judged: str) -> str:
-        """The last line; `judged` is the service in words."""
+    @property
+    def verdict_line(self) -> str:
+        """The last line."""
         code, reason = self.verdict
-        return f"verdict: {code.word} ({int(code)}): {plain_line(reason, 400)} (target: {plain_line(judged)})"
+        address = self.base_url or "every address in the recording"
+        service = target_in_words(self.target, address) if self.target else address
+        return (
+            f"verdict: {code.word} ({int(code)}): {plain_line(reason, 400)} (target: {plain_line(service)})"
+        )
 
     def consumer_toml(self) -> str:
         """The consumer file that says what traffic used of the interface, which is at least one operation."""
