@@ -9,12 +9,11 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -80,10 +79,10 @@ class Archive:
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
         self._entries = entries
         self._shown = shown
-        plain = [_outline(entry, shown) for entry in entries]
-        starts, lost = [start for start, _ in plain], sum(lost for _, lost in plain)
-        steps = sum(later < earlier for earlier, later in pairwise([start.at for start in starts if start]))
-        by_time = steps > _MOST_STEPS_OF_A_CLOCK and _agree(list(filter(None, starts)))
+        outlines = [_outline(entry, shown) for entry in entries]
+        times, lost = [each.at for each in outlines], sum(each.lost for each in outlines)
+        steps = sum(later < earlier for earlier, later in pairwise(filter(None, times)))
+        by_time = steps > _MOST_STEPS_OF_A_CLOCK and _agree([each for each in outlines if each.at])
         clock_turned = steps > 0 and not by_time
         self.unordered = clock_turned or lost > 0
         self.notes = [_BY_TIME] * by_time + [_CLOCK_TURNED] * clock_turned
@@ -92,7 +91,6 @@ class Archive:
             self.notes.append(f"{told}: no sequence was judged")
         self._order = list(range(len(entries)))
         if by_time:
-            times = [start.at if start else None for start in starts]
             # Entries without a time come last.
             self._order.sort(key=lambda place: (times[place] is None, times[place] or NO_TIME))
 
@@ -108,14 +106,6 @@ class Archive:
                 yield exchange
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """When a request began, and by how many seconds at least and at most the service's clock is ahead."""
-
-    at: datetime
-    ahead: tuple[float, float] | None
-
-
 def _plain(entry: Any, shown: str) -> Any:
     if not isinstance(entry, msgspec.Raw):
         return entry
@@ -125,36 +115,43 @@ def _plain(entry: Any, shown: str) -> Any:
         return _parsed(bytes(entry), shown)
 
 
-def _outline(entry: Any, shown: str) -> tuple[_Start | None, bool]:
-    """When the request of an entry began, None if unknown, and whether the entry has lost its request."""
+class _Outline(NamedTuple):
+    """What the order of entries is found by.
+
+    Attributes:
+        lost: The entry has lost its request.
+        at: When the request began; None if unknown.
+        ahead: By how many seconds at least and at most the service's clock is ahead; None if unknown.
+    """
+
+    lost: bool
+    at: datetime | None = None
+    ahead: tuple[float, float] | None = None
+
+
+def _outline(entry: Any, shown: str) -> _Outline:
     try:
         plain = _plain(entry, shown)
     except UsageError:  # reported when the entry is read
-        return None, True
+        return _Outline(lost=True)
     request = _member(plain, "request")
     if not isinstance(request, dict):
-        return None, True
+        return _Outline(lost=True)
     lost = not (isinstance(request.get("method"), str) and isinstance(request.get("url"), str))
-    return _start_of(plain), lost
-
-
-def _start_of(plain: Mapping[str, Any]) -> _Start | None:
-    at, answer = read_timestamp(str(plain.get("startedDateTime"))), plain.get("response")
-    if at is None:
-        return None
-    date = Headers(_pairs(_member(answer, "headers"))).first("Date")
+    at = read_timestamp(str(plain.get("startedDateTime")))
+    date = Headers(_pairs(_member(plain.get("response"), "headers"))).first("Date")
     try:
-        ahead = (parsedate_to_datetime(date or "") - at).total_seconds()
+        ahead = (parsedate_to_datetime(date or "") - at).total_seconds() if at else None
     except (ValueError, TypeError):
-        return _Start(at, None)
-    return _Start(at, (ahead - (_seconds(plain) or 0.0), ahead))
+        ahead = None
+    return _Outline(lost, at, None if ahead is None else (ahead - (_seconds(plain) or 0.0), ahead))
 
 
-def _agree(starts: Sequence[_Start]) -> bool:
+def _agree(outlines: Sequence[_Outline]) -> bool:
     """Whether the times of entries are those of one clock, by the service's own clock in their answers."""
-    ahead = [start.ahead for start in starts if start.ahead is not None]
+    ahead = [each.ahead for each in outlines if each.ahead is not None]
     least, most = max((low for low, _ in ahead), default=0.0), min((high for _, high in ahead), default=0.0)
-    return 2 * len(ahead) > len(starts) and least - most <= _DATE_SECONDS
+    return 2 * len(ahead) > len(outlines) and least - most <= _DATE_SECONDS
 
 
 def read_har(path: Path, shown: str) -> Archive:

@@ -123,9 +123,9 @@ class CheckedClause(Format, frozen=True):
 class CheckedFindings(Format, frozen=True):
     """The findings about either side, the worst first.
 
-    They are findings as a run writes them. `exchanges` are the first entries that show one, and `rate` is how many do.
-    `check` of a client's finding says what is wrong with the request, such as `body.firstName:missing`; so does
-    `clause` where no clause speaks of it.
+    They are findings as a run writes them. `exchanges` are the first entries that show a finding, and `rate` counts all
+    of them. `check` of a client's finding says what is wrong with the request, such as `body.firstName:missing`, and so
+    does `clause` if no clause covers it. `reproduce` is empty, since a recording may hold personal data.
     """
 
     service: tuple[Finding, ...]
