@@ -6,7 +6,7 @@ whole table of faults, so that one server error among them neither hides the res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from registry_contracts.cases.contents import reworded
@@ -65,13 +65,6 @@ class Elsewhere(NamedTuple):
     in_run: bool
 
 
-def write_elsewhere(world: World, uid: str, elsewhere: Elsewhere) -> Iterator[Exchange]:
-    """Save another document under a uid in another realm, and delete what is there, taken or not."""
-    if elsewhere.in_run:
-        yield world.save(uid, world.samples.draft(uid, middleName="Other"), realm=elsewhere.realm)
-    yield world.author.delete_draft(uid, realm=elsewhere.realm)
-
-
 def claim_nothing_saved(
     claims: Callable[[str], Claim],
     world: World,
@@ -102,28 +95,6 @@ def claim_no_draft(
         if usable(check).success:
             need_absence(world)
         claim.holds(not check.answer.success, *causes, check, expected=f"no draft under {uid}")
-
-
-def claim_no_info(claim: Claim, world: World, draft: Draft, realm: str) -> None:
-    """Claim that a draft has no info in another realm.
-
-    How it is told that there is none is not shown: where any uid is answered with success, what the draft's own info
-    tells beside its uid, and that of no draft does not, is not told in the other realm.
-    """
-    info = world.author.get_draft_info(draft.uid, realm=realm)
-    found = usable(info).success
-    if found:
-        absent = usable(world.author.get_draft_info(never_used(), realm=realm))
-        if absent.success:
-            own = done(world.author.get_draft_info(draft.uid))
-            found = bool((_told(own) - _told(absent) - {draft.uid}) & _told(info.answer))
-    claim.holds(not found, info, expected=f"no draft in {realm}")
-
-
-def _told(answer: Response) -> set[Any]:
-    """The texts and numbers of an answer."""
-    told = readers.values(answer.json)
-    return {value for value in told if isinstance(value, str | int | float) and not isinstance(value, bool)}
 
 
 def need_absence(world: World) -> bool:
@@ -179,18 +150,6 @@ def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Excha
     if hidden:
         world.once("draft-get-content holds", lambda: need_as_saved(world.author, world.shared_draft()))
     claim.holds(hidden, *(before or (draft.exchange,)), read, expected="nothing of it")
-
-
-def claim_still_there(claim: Claim, world: World, draft: Draft, before: Exchange) -> None:
-    """Claim that a draft is there by any reading after what should have left it alone.
-
-    Raises:
-        Blocked: what was never saved is found too, so that nothing can be told.
-    """
-    there = is_there(world.author, draft.uid)
-    if there:
-        world.once("draft-exists-absent holds", lambda: need_absence(world))
-    claim.holds(there, before, expected="the draft stays", seen="no draft any more")
 
 
 def _given(answer: Response, document: dict[str, Any]) -> bool:

@@ -56,24 +56,6 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     _look_until(True, world, lister, uid, first).claim(claim, there=True)
 
 
-def claim_stays_listed(claim: Claim, world: World, lister: Lister, uid: str, times: int) -> None:
-    """Claim that a list holds a draft, if need be a few seconds later, and each of many times once it settled.
-
-    How much a list gives at once is not shown: one that is as long as any of them may go on, and where one goes on
-    they may be of any lengths.
-    """
-
-    def looks() -> list[Page]:
-        pages = [lister.page() for _ in range(times)]
-        most = max(1, *(page.size for page in pages))
-        whole = all(page.names(uid) for page in pages) or lister.page(skip=most).size == 0
-        return [page for page in pages if page.names(uid) or (whole and page.size < most)]
-
-    claim_listed(claim, world, lister, uid)
-    for page in world.settled(looks, lambda seen: all(page.names(uid) for page in seen)):
-        claim.holds(page.names(uid), page.exchange, expected=f"the draft {uid} in the list", seen=page.seen)
-
-
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     """Claim that no page of a list holds a draft, if need be a few seconds later.
 

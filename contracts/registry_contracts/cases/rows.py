@@ -158,6 +158,8 @@ class Rows:
         if row.operation == "getDraft" and content is not None:
             given = readers.holds_document(usable(exchange), content)
             claim.holds(not given, *sent.before, exchange, expected="nothing of the draft")
+            if row.reason in _CREDENTIALS:
+                claim.turned_down(exchange)
         elif row.operation == "getDraftInfo" and row.reason == "only_elsewhere":
             given = usable(exchange).success and readers.names(exchange.answer.json, sent.uid)
             if given:  # how it is told that there is none is not shown

@@ -100,7 +100,7 @@ class Draft:
 
 
 class Reference:
-    """The promised state of the drafts and records of a service.
+    """The promised state of the drafts of a service.
 
     Args:
         owns: Whether nobody but this run can have written under an identifier: what was not saved there is absent.
@@ -109,11 +109,6 @@ class Reference:
     def __init__(self, owns: Callable[[str], bool]) -> None:
         self._owns = owns
         self._drafts: dict[tuple[str, str], Draft] = {}
-        self._records: dict[tuple[str, str], str] = {}
-
-    def note_record(self, realm: str, identifier: str, clause: str) -> None:
-        """Note what the settings, or a look, told of a record: the clause by which a submission is refused, or none."""
-        self._records[realm, identifier] = clause
 
     def apply(self, exchange: Exchange) -> None:
         """Take in an exchange."""
@@ -129,7 +124,6 @@ class Reference:
         if operation.stores == "submission":
             if became is not Outcome.FAULTY:
                 self._drafts[key] = Draft(there=None)
-                self._records.pop(key, None)
         elif operation.family != "draft":
             return
         elif became is not Outcome.TAKEN:
@@ -162,9 +156,7 @@ class Reference:
 
     def _refused_for_state(self, asked: Asked, draft: Draft | None) -> str:
         """The clause by which the state of what is asked for has a request refused; empty for none."""
-        if asked.operation not in READS:
-            return self._records.get((asked.realm, asked.uid), "")
-        if draft is None or draft.there is not False:
+        if asked.operation not in READS or draft is None or draft.there is not False:
             return ""
         if draft.elsewhere:
             return "realm-drafts-apart"

@@ -8,20 +8,24 @@ from collections.abc import Iterable
 
 import pytest
 
-from registry_contracts.cases import Rows, contract, factors, table
+from registry_contracts.cases import Rows, contract, factors, smoke, table
 
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
+#: No token is the plainest reason of all, and an identifier in use that of the workflow.
+IN_SMOKE = ("anonymous", "in_use")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
 
 
 def each(rows: list[table.Row]) -> pytest.MarkDecorator:
-    """A case for each row, of the clause by which it is refused."""
+    """A case for each row, of the clause by which it is refused; `smoke` has the first of the plainest reasons."""
     left_out = {*table.second_rate(rows)}
+    first = {(row.operation, row.reason): row for row in reversed(rows) if not row.callers}
 
-    def marked(row: table.Row) -> pytest.MarkDecorator:
-        return contract(row.clause, several=row in left_out)
+    def marks(row: table.Row) -> list[pytest.MarkDecorator]:
+        in_smoke = row.reason in IN_SMOKE and first[row.operation, row.reason] is row
+        return [contract(row.clause, several=row in left_out), *([smoke(requests=3)] if in_smoke else [])]
 
-    params = [pytest.param(row, id=str(row), marks=marked(row)) for row in rows]
+    params = [pytest.param(row, id=str(row), marks=marks(row)) for row in rows]
     return pytest.mark.parametrize("row", params)
 
 

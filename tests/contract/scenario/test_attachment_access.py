@@ -2,45 +2,16 @@
 
 from registry_contracts.cases import (
     Actor,
-    Expect,
     Observer,
     World,
-    attachments,
     attachments_of,
     contract,
     document_for_uploads,
     shape,
     shared_document,
-    smoke,
     status,
     upload,
 )
-
-
-@smoke(requests=3)
-@contract("attachment-create-needs-token", "attachment-failure-status", requests=4)
-def test_creating_an_attachment_needs_a_token(
-    world: World, anonymous: Actor, expect: Expect, observe: Observer
-) -> None:
-    """Without a token a file is not attached."""
-    on_draft = world.refusal_of_files() or "kept"
-    observe("attachment-failure-status", "createAttachment", {"on a draft": on_draft})
-    uid = world.document()
-    refused = upload(anonymous, uid, "nobody.txt", b"from nobody\n")
-    expect("attachment-create-needs-token").refused(refused)
-    attachments.claim_nothing_attached(expect("attachment-create-needs-token"), world, uid, refused)
-    observe("attachment-failure-status", "createAttachment", shape(refused))
-
-
-@smoke(requests=19)
-@contract("attachment-list-needs-token", "attachment-failure-status", requests=1)
-def test_listing_attachments_needs_a_token(
-    world: World, anonymous: Actor, expect: Expect, observe: Observer
-) -> None:
-    """Without a token the attachments of a document are not listed."""
-    page = attachments_of(anonymous, shared_document(world).uid).page()
-    expect("attachment-list-needs-token").refused(page.exchange)
-    observe("attachment-failure-status", "listAttachments", shape(page.exchange))
 
 
 @contract("attachment-exists-token", "attachment-get-token", "attachment-thumbnail-token", requests=3)

@@ -34,18 +34,6 @@ def test_an_unknown_identifier_finds_nothing(
         expect("attachment-exists-absent").refused(world.author.attachment_exists(absent))
 
 
-@contract("attachment-exists-other-document", relies_on=["attachment-exists-absent"], requests=14)
-def test_an_attachment_of_another_document_does_not_exist(world: World, expect: Expect) -> None:
-    """The exists check does not succeed for an attachment of another document, not under a name both have.
-
-    Nor when it is asked again.
-    """
-    attachment, elsewhere = shared_documents.attachment_elsewhere(world)
-    for uid in (elsewhere.uid, *[world.document()] * AGAIN):
-        path = attachment.path | {"uid": uid}
-        expect("attachment-exists-other-document").refused(world.author.attachment_exists(path))
-
-
 @contract("attachment-get-other-document", "attachment-thumbnail-other-document", requests=4)
 @contract(relies_on=["attachment-get-absent", "attachment-thumbnail-absent"])
 def test_an_attachment_of_another_document_is_not_given(world: World, expect: Expect) -> None:

@@ -14,7 +14,6 @@ from registry_contracts.cases import (
     attachments_of,
     contents,
     contract,
-    done,
     drawn_contents,
     lists,
     require,
@@ -63,14 +62,6 @@ def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expe
     attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
-@contract("attachment-exists-present", requests=2)
-def test_each_of_several_attachments_exists(world: World, expect: Expect) -> None:
-    """The exists check succeeds for the first attachment of a document, and for the last."""
-    first, *_, last = shared_document(world).attachments
-    expect("attachment-exists-present").accepted(world.author.attachment_exists(first.path))
-    expect("attachment-exists-present").accepted(world.author.attachment_exists(last.path))
-
-
 @contract("attachment-several", requests=10, dealt=8)
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
@@ -103,17 +94,6 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
     taken = attachments.claim_each_kept(expect, world, first, files)
     known = KnownList(world, attachments_of(world.author, uid), tuple(taken))
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), known, 2)
-
-
-@contract("attachment-create-listed", operations=["listAttachments"], requests=13, turns=True)
-def test_a_list_that_was_given_before_shows_what_was_attached_since(world: World, expect: Expect) -> None:
-    """Each attachment is in the list that is asked for after it was created, and in those after that."""
-    uid, listing = world.document(), expect("attachment-create-listed", "listAttachments")
-    for name in ("first.txt", "second.txt", "third.txt", "fourth.txt"):
-        done(upload(world.author, uid, name, name.encode()))
-        latest = attachment_ids.Attachment(uid, None, name, b"")
-        attachments.claim_listed(listing, world, latest)
-    attachments.claim_listed(listing, world, latest, again=2)
 
 
 @smoke(requests=8)

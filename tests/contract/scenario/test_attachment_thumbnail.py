@@ -35,19 +35,6 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
     )
 
 
-@contract("attachment-thumbnail-image", "attachment-exists-present", "attachment-create-listed")
-@contract(requests=11, last=True, turns=True)
-def test_a_picture_is_there_and_has_a_thumbnail_to_the_end(world: World, expect: Expect) -> None:
-    """A picture is found and previewed, and the first file listed, at the end of a run, however often it was so."""
-    first, picture = shared_document(world).attachments[0], shared_document(world).pictures[0]
-    there = world.author.attachment_exists(picture.path)
-    expect("attachment-exists-present", "attachmentExists").accepted(there)
-    attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, first, again=4)
-    expect("attachment-thumbnail-image").accepted(attachments.preview(world, picture))
-    for _ in range(4):
-        expect("attachment-thumbnail-image").accepted(world.author.get_attachment_thumbnail(picture.path))
-
-
 @contract("attachment-thumbnail-own", requests=3)
 def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -> None:
     """A red picture and a blue one have different previews."""

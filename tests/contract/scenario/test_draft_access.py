@@ -8,7 +8,6 @@ from registry_contracts.cases import (
     World,
     contract,
     drafts,
-    readers,
     smoke,
     status,
 )
@@ -25,45 +24,6 @@ def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
     saved = world.save(uid, document, by=anonymous)
     expect("draft-save-needs-token").refused(saved)
     drafts.claim_nothing_given(expect("draft-save-needs-token"), world, Draft(uid, document, saved))
-
-
-@contract("draft-save-needs-token", relies_on=["draft-get-content"], requests=4)
-def test_updating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
-    """Without a token a draft stays as it was."""
-    draft = world.draft()
-    saved = world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel"), by=anonymous)
-    expect("draft-save-needs-token").refused(saved)
-    drafts.claim_unchanged(expect("draft-save-needs-token"), world.author, draft, saved)
-
-
-@smoke()
-@contract("draft-get-needs-token", requests=1)
-def test_reading_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
-    """Without a token the content of a draft is not given."""
-    draft = world.shared_draft()
-    read = anonymous.get_draft(draft.uid)
-    expect("draft-get-needs-token").refused(read)
-    hidden = not readers.holds_document(read.answer, draft.document)
-    expect("draft-get-needs-token").holds(hidden, read, expected="no content")
-
-
-@smoke()
-@contract("draft-info-needs-token", "draft-exists-needs-token", requests=2)
-def test_info_and_existence_of_a_draft_need_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
-    """Without a token a draft that is there has no info and is not said to exist."""
-    draft = world.shared_draft()
-    expect("draft-info-needs-token").refused(anonymous.get_draft_info(draft.uid))
-    expect("draft-exists-needs-token").refused(anonymous.draft_exists(draft.uid))
-
-
-@smoke()
-@contract("draft-delete-needs-token", requests=4)
-def test_deleting_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
-    """Without a token a draft is not deleted."""
-    draft = world.draft()
-    gone = anonymous.delete_draft(draft.uid)
-    expect("draft-delete-needs-token").refused(gone)
-    drafts.claim_still_there(expect("draft-delete-needs-token"), world, draft, gone)
 
 
 @contract("draft-of-another", profile="nightly", requests=7)

@@ -1,16 +1,6 @@
 """What happens to one draft leaves everything else as it was: other drafts, and the published version."""
 
-from registry_contracts.cases import Actor, Expect, Row, World, contract, done, drafts, ended_in, require
-
-
-@contract("draft-delete-spares-others", requests=7, turns=True)
-def test_deleting_a_draft_spares_those_of_other_accounts(world: World, other: Actor, expect: Expect) -> None:
-    """The draft of another account stays when an account deletes one of its own."""
-    theirs, mine = world.draft(by=other), world.draft()
-    drafts.need_as_saved(other, theirs)
-    gone = world.author.delete_draft(mine.uid)
-    done(gone)
-    drafts.claim_unchanged(expect("draft-delete-spares-others"), other, theirs, gone)
+from registry_contracts.cases import Expect, Row, World, contract, done, drafts, ended_in, require
 
 
 @contract(

@@ -4,12 +4,9 @@ import pytest
 
 from registry_contracts.cases import (
     Actor,
-    Deal,
     Expect,
     Observer,
-    Properties,
     World,
-    claim_each_refused,
     contract,
     done,
     drafts_of,
@@ -28,15 +25,6 @@ def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> N
     """Listing drafts without any option succeeds and gives a list."""
     page = lists.claim_answered(expect("list-answers"), world, drafts_of(world.author))
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
-
-
-@contract("list-answers", "list-mydrafts-has-mine", requests=12, nightly=68, last=True, turns=True)
-def test_a_draft_is_listed_to_the_end(world: World, expect: Expect, properties: Properties) -> None:
-    """A draft is listed each time once it has settled, at the end of a run, when lists were asked for often."""
-    lists.claim_answered(expect("list-answers"), world, drafts_of(world.author))
-    draft, mine = world.draft(), drafts_of(world.author, "mydrafts")
-    times = 8 * properties.share
-    lists.claim_stays_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid, times)
 
 
 @contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5)
@@ -162,17 +150,6 @@ def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect
         expect("list-saved-twice", "listDrafts").holds(
             count <= 1, page.exchange, expected="the draft once", seen=f"{count} times"
         )
-
-
-@smoke(requests=1)
-@contract("list-needs-token", "list-failure-status", requests=3)
-def test_listing_drafts_needs_a_token(
-    anonymous: Actor, deal: Deal, expect: Expect, observe: Observer
-) -> None:
-    """Without a token no list is given, with or without a collection."""
-    pages = [drafts_of(anonymous, collection).page() for collection in deal.whole((None, "my", "mydrafts"))]
-    claim_each_refused(expect("list-needs-token"), [page.exchange for page in pages])
-    observe("list-failure-status", "listDrafts", {"without a token": pages[0].exchange.answer.status})
 
 
 @contract("list-collection-unknown", "list-failure-status", requests=1)

@@ -56,14 +56,6 @@ def test_skip_and_top_give_a_window(collection: str | None, world: World, expect
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
-@contract("list-pages-cover", relies_on=["list-top-and-skip"], requests=9)
-@pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
-def test_pages_neither_repeat_nor_lose(collection: str | None, world: World, expect: Expect) -> None:
-    """Pages taken one after another from a list at rest neither repeat an item nor lose one."""
-    drafts = known_drafts(world, collection)
-    lists.claim_pages_cover(expect("list-pages-cover"), drafts, 3)
-
-
 @contract("list-pages-cover", requests=18, turns=True)
 def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Nor do pages of a list of twenty drafts, which has further pages behind ten and more items."""

@@ -11,13 +11,10 @@ from registry_contracts.cases import (
     World,
     comparison,
     contract,
-    drafts,
     known_drafts,
     lists,
-    readers,
     requests,
     smoke,
-    usable,
 )
 from registry_contracts.cases.list_pages import Page
 
@@ -55,41 +52,6 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
             draft.exchange,
             elsewhere,
             expected=f"no such draft in the list of {other}",
-        )
-
-
-@smoke(requests=3)
-@contract("realm-drafts-apart", operations=("getDraft", "getDraftInfo", "draftExists"), requests=8)
-def test_a_draft_of_one_realm_is_not_found_in_another(
-    world: World, realm: str, deal: Deal, expect: Expect
-) -> None:
-    """Nor is it found or given there under its uid, and it has no info."""
-    draft = world.shared_draft()
-    for other in deal.whole(requests.OTHERS[realm]):
-        read = world.author.get_draft(draft.uid, realm=other)
-        expect("realm-drafts-apart", "getDraft").holds(
-            not readers.holds_document(usable(read), draft.document),
-            draft.exchange,
-            read,
-            expected=f"nothing of a draft of {realm} in {other}",
-        )
-        drafts.claim_no_info(expect("realm-drafts-apart", "getDraftInfo"), world, draft, other)
-        drafts.claim_no_draft(expect("realm-drafts-apart", "draftExists"), world, [draft.uid], realm=other)
-
-
-@contract("realm-drafts-apart", operations=("saveDraft", "deleteDraft"), requests=5)
-@contract(relies_on=["draft-get-content"])
-def test_a_draft_outlives_what_is_done_under_its_uid_in_another_realm(
-    world: World, elsewhere: drafts.Elsewhere, expect: Expect
-) -> None:
-    """Saving and deleting under its uid there leave it as it is, whether the other realm takes them or not."""
-    draft = world.draft()
-    for written in drafts.write_elsewhere(world, draft.uid, elsewhere):
-        read = world.author.get_draft(draft.uid)
-        expect("realm-drafts-apart", written.operation).holds(
-            readers.holds_document(usable(read), draft.document),
-            *(draft.exchange, written, read),
-            expected=f"the draft, whole, whatever was done in {elsewhere.realm}",
         )
 
 

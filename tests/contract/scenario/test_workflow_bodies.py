@@ -56,18 +56,3 @@ def test_a_batch_identifier_that_is_too_long_is_refused(
     claim_each_refused(clause, sent)
     records.claim_nothing_came_of(clause, identifier, *sent)
     records.claim_identifier_free(clause, identifier, *sent)
-
-
-@contract("workflow-info-too-long", requests=2.7)
-def test_information_that_is_too_long_is_refused(
-    world: World, records: WorkflowRecords, expect: Expect, operation: str
-) -> None:
-    """An additionalInfo of 1001 characters is one too many from every role, and so is a far longer one."""
-    identifier, clause = records.subject(operation), expect("workflow-info-too-long", operation)
-    sent = [
-        world.submit(operation, identifier, world.samples.submission(identifier, additionalInfo=text))
-        for text in submissions.too_long(submissions.LONGEST_INFO, operation)
-    ]
-    claim_each_refused(clause, sent)
-    records.claim_nothing_came_of(clause, identifier, *sent)
-    records.claim_identifier_free(clause, identifier, *sent)
