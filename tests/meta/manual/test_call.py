@@ -70,6 +70,21 @@ def test_drafts_are_deleted_unless_they_are_kept(command: RunCommand, faithful: 
     assert {*left} == {0}, "nothing of it is for a sweep"
 
 
+def test_a_dry_run_sends_nothing(
+    command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in (
+        ("BASE_URL", "http://127.0.0.1:9"),
+        ("EMAIL", "a@b.test"),
+        ("PASSWORD", "correct-horse"),
+    ):
+        monkeypatch.setenv(f"REGISTRY_{name}", value)
+    ended = command("call", "createToken", "--dry-run")
+    assert (ended.code, "not sent: a dry run" in ended.out) == (0, True)
+    assert "correct-horse" not in ended.out
+    assert list(tmp_path.glob("reports/*")) == []
+
+
 def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     signed_in = command("call", "createToken", "--target", faithful)
     assert "sandbox-author" not in signed_in.out + signed_in.err

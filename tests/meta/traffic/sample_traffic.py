@@ -44,7 +44,8 @@ class Client:
         self.clock += timedelta(seconds=self.seconds_apart)
         usual = {"Authorization": f"Bearer {self.token}", "Realm": realm, "Content-Type": "application/json"}
         given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
-        response = Response(status, "", Headers({"Content-Type": "application/json"}), _body(answer))
+        told = Headers({"Content-Type": "application/json"})
+        response = answer if isinstance(answer, Response) else Response(status, "", told, _body(answer))
         exchange = Exchange(
             id=f"entry {number}",
             number=number,

@@ -82,6 +82,7 @@ USED = [
     entry("GET", f"{SITE}/some/prefix/api/v2013/document-drafts/?$top=1#list", 404),
     entry("GET", f"{SITE}/api/%76%32013/document-drafts", 200, "[]"),
     entry("HEAD", f"{SITE}/api/v2013/documents/abcdefghijk/versions/draft", 404),
+    entry("GET", f"{SITE}/api/v2013/unheard-of", 404),
 ]
 
 

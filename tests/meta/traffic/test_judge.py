@@ -1,5 +1,6 @@
 """What traffic of a service and its client shows: each side's mistakes, by one exchange and by several."""
 
+import gzip
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.exchanges.exchange import UNKNOWN_BODY
 from registry_contracts.traffic.report import fault_of, side_of
+from tests.meta import messages
 from tests.meta.traffic.sample_traffic import CONTACT, TOKEN, Client
 
 SIGN_IN = "/api/v2013/authentication/token"
@@ -48,6 +50,8 @@ SAVED = step("PUT", MINE, 201, {}, sent=X)
 SUBMITTED = step("POST", SUBMIT, 201, {"identifier": "a-draft-of-mine"}, sent={"document": X})
 LISTED = [{"identifier": "a-draft-of-mine"}]
 AS_BOB = {"Authorization": f"Bearer {BOB}"}
+GZIP = {"content-type": "application/json", "content-encoding": "gzip"}
+PACKED = messages.response(200, gzip.compress(b'{"title": "x"}'), GZIP)
 SEQUENCES: dict[str, list[Step]] = {
     # An expired token or an unknown schema is no business of the missing field.
     "a refusal for something else": [
@@ -76,6 +80,7 @@ SEQUENCES: dict[str, list[Step]] = {
         step("GET", LIST, 200, LISTED, "list-deleted-gone"),
         step("GET", LIST, 200, []),
     ],
+    "a packed body": [SAVED, step("GET", MINE, 200, PACKED)],
     "another realm": [SAVED, step("HEAD", MINE, 404, realm="bch-dev")],
     "another account": [SAVED, step("HEAD", MINE, 404, **AS_BOB)],
     "a write that may have happened": [SAVED, step("DELETE", MINE, 0), step("HEAD", MINE, 404)],

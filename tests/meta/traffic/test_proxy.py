@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.meta.program import running_proxy
+from tests.meta.program import RunCommand, running_proxy
 from tests.meta.wire import PATIENCE, Received, Wire, serving
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
@@ -161,3 +161,11 @@ def test_a_target_that_is_down_gives_a_502_of_the_proxys_own(tmp_path: Path) -> 
     assert answer.body.decode().count("\n") == 1
     assert proxy.ended is not None
     assert proxy.ended.code == 6, proxy.ended
+
+
+def test_a_port_in_use_is_one_clear_line(run_command: RunCommand) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run_command("proxy", "--base-url", f"http://127.0.0.1:{port}", "--port", port, "--no-page")
+    assert (ended.code, ended.err.count("\n")) == (4, 1)
+    assert f"--port {port} cannot be used: address already in use" in ended.err
