@@ -1,4 +1,4 @@
-"""Faults that Schemathesis generates: each has a clause, and is looked for again before it counts."""
+"""Faults that Schemathesis generates: one that is taken is looked for again before it counts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,15 +6,13 @@ from typing import Any
 import pytest
 
 from registry_contracts.cases.contact_requests import Reporting
-from registry_contracts.cases.described_inputs import described_operation
 from registry_contracts.cases.fault_probe import Probe
-from registry_contracts.cases.generated_cases import Case, Fault, faults_of, for_each_case, with_fault
+from registry_contracts.cases.generated_cases import Fault, with_fault
 from registry_contracts.cases.hostile_input import Deal
 from registry_contracts.cases.requests import ABSENT, Request
 from registry_contracts.checks.outcomes import MOST_REPLAYS, Attempt, confirm
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.interface.catalogue import load_catalogue
-from registry_contracts.interface.description import load_description
 from registry_contracts.session.namespace import Namespace
 from tests.meta.messages import answer, exchange
 
@@ -54,25 +52,6 @@ def probe(attempt: Attempt) -> Any:
         ), answers
 
     return make
-
-
-@pytest.fixture(params=load_description().operations)
-def operation(request: pytest.FixtureRequest) -> str:
-    """Each operation."""
-    return str(request.param)
-
-
-@pytest.fixture
-def description(request: pytest.FixtureRequest, operation: str) -> Any:
-    """Its description, of which cases are made."""
-    request.session.testscollected -= 1
-    return described_operation(operation)
-
-
-@for_each_case
-def test_every_generated_fault_has_a_clause(case: Case, operation: str) -> None:
-    for fault in faults_of(operation, case):
-        assert load_catalogue().for_fault(operation, fault.key), fault.key
 
 
 @pytest.mark.parametrize(
