@@ -1,4 +1,4 @@
-"""Texts made short, and output that outlasts its reader."""
+"""JSON that any reader takes, and output that outlasts its reader."""
 
 import math
 import os

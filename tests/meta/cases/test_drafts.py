@@ -1,4 +1,4 @@
-"""Drafts of the settings, and the stand-in for a valid record where the settings tell none."""
+"""The stand-in for a valid record where the settings tell none."""
 
 from functools import partial
 from typing import Any

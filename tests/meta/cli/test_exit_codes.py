@@ -1,4 +1,4 @@
-"""However its output, its folder or its words are spoilt, a command ends with its own code and shows nothing unsafe."""
+"""However its output or its words are spoilt, a command ends with its own code and shows nothing unsafe."""
 
 import os
 import subprocess

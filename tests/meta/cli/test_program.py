@@ -1,4 +1,4 @@
-"""The program: its help, its options, and one clear line for a name that it does not know."""
+"""The program: its lists, its help, its options, and one clear line for a variable that cannot be used."""
 
 import json
 import subprocess

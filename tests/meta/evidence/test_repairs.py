@@ -1,4 +1,4 @@
-"""What is put right is counted; at one place each time it is advice; what weather does everywhere is not."""
+"""What is put right is counted; at one place each time it is advice; network faults everywhere are not."""
 
 from collections.abc import Iterable
 from dataclasses import replace

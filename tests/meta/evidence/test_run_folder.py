@@ -1,4 +1,4 @@
-"""A folder for each run, however many begin in one second, and which runs the history compares."""
+"""A folder for each run, which of them are kept, and which enter the history."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What of a request breaks the description, whatever the names of its members are."""
+"""Addresses that are no operation of the interface."""
 
 import pytest
 

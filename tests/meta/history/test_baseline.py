@@ -1,4 +1,4 @@
-"""The baseline file: reads back as it was, reviews well, says what is wrong with it, and takes in what is accepted."""
+"""The baseline file reads back as it was, and takes in what is accepted."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Drift: which changes of a fact break a client, which do not, and what is no change at all."""
+"""Which changes of a fact break a client, which do not, and what is no change at all."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Facts about operations stand in the OpenAPI description, once; the description that other tools get."""
+"""The description that other tools get: what it takes, and the command that writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How runs end: exit codes, the same from both ways to start one; what is said of each case; limits; confirmation."""
+"""How runs end: exit codes, what is said of each case, limits, and confirmation."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""What a run says that it will send and can judge: from the cases as they are, without sending anything."""
+"""What a run takes in and sends, and what it warns of before."""
 
 import ast
 import json

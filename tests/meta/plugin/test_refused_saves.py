@@ -1,4 +1,4 @@
-"""Drafts that no save tells of: stored although their write was refused, or part of a contact or a submission."""
+"""Drafts that no save tells of: stored although the write was refused, or part of a contact or a submission."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The page for people: hostile content is inert, nothing is fetched, every link leads somewhere, it stays small."""
+"""The page for people: hostile content is inert, nothing is fetched, and every link leads somewhere."""
 
 from html.parser import HTMLParser
 from pathlib import Path

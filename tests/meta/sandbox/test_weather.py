@@ -1,4 +1,4 @@
-"""Each weather as a plain client meets it; its names and figures on the command line."""
+"""Network faults as a plain client meets them."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""The door in bad weather: pages, broken answers, time-outs, operations given up, and what all workers share."""
+"""Network faults: pages, broken answers, time-outs, and operations that are given up."""
 
 import threading
 from collections.abc import Callable, Iterator

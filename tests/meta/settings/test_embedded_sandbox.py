@@ -1,4 +1,4 @@
-"""The embedded sandbox's launcher: it is ready or says why, and never outlives the run."""
+"""The embedded sandbox is ready or says why, and never outlives the run."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""HAR files of any recorder: what is read from them, and the message for one that cannot be read."""
+"""HAR files of any recorder, and what is read from them."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path

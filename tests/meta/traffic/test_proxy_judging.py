@@ -1,4 +1,4 @@
-"""Judging happens beside the path: bounded copies, nothing waits, and what breaks is told at the end."""
+"""A check that breaks is told at the end, and costs the proxy one exchange."""
 
 import json
 from pathlib import Path
