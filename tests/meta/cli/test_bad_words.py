@@ -37,6 +37,8 @@ REFUSED = {
     "holds the interface's own /api/v": ["init dev --base-url https://h.example/api/v2013"],
     "is no name for a target": ["init ../dev --base-url https://h.example"],
     "a gate needs a target": ["gate"],
+    "no consumer file 'nowhere.toml'": ["gate --target sandbox --consumer nowhere.toml"],
+    "no deviations file 'nowhere.toml'": ["gate --target sandbox --deviations nowhere.toml"],
     "-k is not for a gate": ["gate --target sandbox -k draft"],
     "no kept run in 'nowhere'": ["gate --from nowhere"],
     "--max-age takes a number with m, h or d": ["gate --from kept --max-age 36"],

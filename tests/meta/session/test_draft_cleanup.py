@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from registry_contracts.errors import EnvironmentFault
 from registry_contracts.session import draft_cleanup
 from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, why_there
 from registry_contracts.session.ledger import Entry, Ledger
@@ -77,6 +78,20 @@ def test_an_unanswered_save_is_looked_up(ledger: Ledger, monkeypatch: pytest.Mon
     )
     cleanup.at_the_end(last=True)
     assert (service.there, left(ledger)) == (set(), [])
+
+
+def test_a_deletion_that_fails_does_not_keep_the_others(ledger: Ledger) -> None:
+    service = Service("one", "two")
+
+    def remove(draft: Entry, certain: bool) -> bool:
+        if draft.identifier == "two":
+            raise EnvironmentFault("away")
+        return service.remove(draft, certain)
+
+    for name in ("one", "two"):
+        save(ledger, name)
+    DraftCleanup(ledger, remove, lambda: False, set()).at_the_end(last=False)
+    assert (service.there, left(ledger)) == ({"two"}, ["two"])
 
 
 def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger) -> None:

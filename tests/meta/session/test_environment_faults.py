@@ -83,6 +83,16 @@ def test_a_payload_that_is_blocked_is_no_outage(open_session: Any, serve: Any, o
     assert made.broken == []
 
 
+def test_what_a_request_met_is_written_down_with_it(open_session: Any, serve: Any) -> None:
+    written: list[tuple[str, Any]] = []
+    server = serve(in_turn(answer("503 Busy"), OK))
+    made = open_session(events=lambda *event: written.append(event))
+    exchange = made.send("GET", server.url, operation="getDraft")
+    (met,) = [event for kind, event in written if kind == "fault"]
+    assert (met.fault, met.operation, met.exchange) == ("status 503", "getDraft", exchange.id)
+    assert [event.id for kind, event in written if kind == "exchange"] == [exchange.id]
+
+
 @pytest.fixture
 def silent(serve: Any) -> Iterator[Any]:
     """A server that answers only HEAD, and nothing else until the test is over."""

@@ -61,10 +61,11 @@ def test_a_run_without_its_closing_record_is_swept_once_it_is_dead(run_folder: A
         ({"finished": "2026-01-01T00:00:00+00:00", "left": 0}, False),
         ({"finished": "2026-01-01T00:00:00+00:00", "left": 2}, True),
         ({"base_url": "http://another.example"}, False),
+        ({"token": None}, False),
         ({"process": {"pid": 1, "host": "another-machine"}}, False),
         ({"process": {"pid": 1, "host": "another-machine"}, "started": now(25)}, True),
     ],
-    ids=["finished", "with-leftovers", "another-target", "elsewhere", "elsewhere-long-ago"],
+    ids=["finished", "with-leftovers", "another-target", "no-token", "elsewhere", "elsewhere-long-ago"],
 )
 def test_only_runs_that_are_over_go(
     run_folder: Any, tmp_path: Path, facts: dict[str, Any], swept: bool
