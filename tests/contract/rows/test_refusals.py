@@ -11,9 +11,9 @@ import pytest
 from registry_contracts.cases import Rows, contract, factors, smoke, table
 
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
-#: No token is the plainest reason of all, and an identifier in use that of the workflow.
-IN_SMOKE = ("anonymous", "in_use")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
+#: The plainest reasons of all, by operation.
+IN_SMOKE = {(operation, "anonymous") for operation in (*DRAFTS, *FILES)} | {(factors.CREATE_NAMED, "in_use")}
 
 
 def each(rows: list[table.Row]) -> pytest.MarkDecorator:
@@ -22,7 +22,8 @@ def each(rows: list[table.Row]) -> pytest.MarkDecorator:
     first = {(row.operation, row.reason): row for row in reversed(rows) if not row.callers}
 
     def marks(row: table.Row) -> list[pytest.MarkDecorator]:
-        in_smoke = row.reason in IN_SMOKE and first[row.operation, row.reason] is row
+        reason = row.operation, row.reason
+        in_smoke = reason in IN_SMOKE and first[reason] is row
         return [contract(row.clause, several=row in left_out), *([smoke(requests=3)] if in_smoke else [])]
 
     params = [pytest.param(row, id=str(row), marks=marks(row)) for row in rows]
