@@ -12,18 +12,17 @@ from registry_contracts.cases import Rows, contract, factors, smoke, table
 
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
-#: The plainest reasons of all, by operation.
-IN_SMOKE = {(operation, "anonymous") for operation in (*DRAFTS, *FILES)} | {(factors.CREATE_NAMED, "in_use")}
+#: Whose requests without a token `smoke` sends.
+IN_SMOKE = (*DRAFTS, "createAttachment", "listAttachments")
 
 
 def each(rows: list[table.Row]) -> pytest.MarkDecorator:
-    """A case for each row, of the clause by which it is refused; `smoke` has the first of the plainest reasons."""
+    """A case for each row, of the clause by which it is refused; `smoke` has the first ones without a token."""
     left_out = {*table.second_rate(rows)}
-    first = {(row.operation, row.reason): row for row in reversed(rows) if not row.callers}
+    first = {row.operation: row for row in reversed(rows) if row.reason == "anonymous"}
 
     def marks(row: table.Row) -> list[pytest.MarkDecorator]:
-        reason = row.operation, row.reason
-        in_smoke = reason in IN_SMOKE and first[reason] is row
+        in_smoke = row.operation in IN_SMOKE and first[row.operation] is row
         return [contract(row.clause, several=row in left_out), *([smoke(requests=3)] if in_smoke else [])]
 
     params = [pytest.param(row, id=str(row), marks=marks(row)) for row in rows]
