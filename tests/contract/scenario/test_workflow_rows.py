@@ -7,15 +7,18 @@ each a case of its own.
 import pytest
 
 from registry_contracts.cases import (
+    CREATE_NAMED,
     UPDATE,
     Actor,
     Deal,
     Expect,
+    Observer,
     Row,
     WorkflowRecords,
     World,
     contract,
     requests,
+    shape,
     sign_in,
     smoke,
     submissions,
@@ -52,6 +55,19 @@ def test_a_submission_under_an_unknown_schema_is_told_so(
     for parts in records.parts_of(way):
         sent = records.send(operation, schema=submissions.UNKNOWN_SCHEMA, **parts)
         expect("workflow-schema-unknown", operation).has_message(sent, realm)
+
+
+@contract("workflow-identifier-taken", "workflow-message-place", requests=1)
+@in_both_ways
+def test_creating_under_an_identifier_in_use_is_told_so(
+    world: World, records: WorkflowRecords, expect: Expect, observe: Observer, way: str
+) -> None:
+    """An identifier in use: 400, and the message that asks for a different one."""
+    identifier = records.standing()
+    for parts in records.parts_of(way):
+        sent = world.submit(CREATE_NAMED, identifier, **parts)
+        expect("workflow-identifier-taken").has_message(sent)
+        observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
 
 @contract("workflow-identifier-taken", requests=2)
