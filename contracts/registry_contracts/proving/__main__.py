@@ -38,9 +38,8 @@ _PARTS = ("fixed", "drawn", "manners")
     type=click.Choice(["smoke", "gate", "nightly"]),
     default="gate",
     show_default=True,
-    help="Of the runs on drawn faults; in place of a gate nightly where only that has to find the fault.",
+    help="Of the runs on drawn faults; for nightly they are drawn under up to three conditions.",
 )
-@click.option("--wide", is_flag=True, help="Draw faults under all conditions and with all numbers.")
 @click.option("--to-the-end", "whole", is_flag=True, help="Do not stop a trial at its finding.")
 @click.option("--floor", type=_FILE, help="File with a share of found faults that a draw may not fall below.")
 @click.option(
@@ -63,12 +62,13 @@ def command(*, parts: tuple[str, ...], **options: Any) -> int:
 
     Three parts, all of them when none is named: `fixed` (for each clause the faults that break it alone, each before
     the cases of that clause; the faithful service and every variant, which must stay silent), `drawn` (whole gates on
-    faults and on conformant services that a seed draws), `manners` (bad weather, runs beside other people's records,
-    runs that are killed). With --fault, --clause or --service only what is named is tried: in the part fixed, when
-    no other is named.
+    crossed faults and on conformant services that a seed draws), `manners` (bad weather, runs
+    beside records of others, runs that are killed). With --fault, --clause or --service only what is named is tried:
+    in the part fixed, when no other is named.
 
     A fault of the fixed set that is not found fails the proof, and so does a service that does not pass. Of a draw
-    every fault has to be found, or with --floor not significantly fewer than that file says.
+    every fault has to be found that made a difference to a promise, or with --floor a share that is not below the 95 %
+    interval of the one in that file.
 
     Exit codes: 0 the proof holds, 1 it does not, 2 interrupted, 3 a trial broke, 4 usage.
 
@@ -76,7 +76,6 @@ def command(*, parts: tuple[str, ...], **options: Any) -> int:
     Examples:
       python -m registry_contracts.proving --clause draft-get-content
       python -m registry_contracts.proving drawn --faults 200 --services 50
-      python -m registry_contracts.proving drawn --wide --faults 16 --services 0
       python -m registry_contracts.proving drawn --service gzip+list-hal --realm abs-dev
       python -m registry_contracts.proving fixed drawn --seed 7 --floor .ci/drawn.json
     """  # noqa: D301 - click's mark for lines to be left as they are

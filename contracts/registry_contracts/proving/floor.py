@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from registry_contracts.errors import UsageError
 from registry_contracts.file_formats import Count, Format, Name, read_file
 
-_SIGNIFICANT: Final = 0.05
+#: Of a normal distribution so many deviations hold 95 percent.
+_DEVIATIONS: Final = 1.96
 
 
 class Share(NamedTuple):
@@ -18,27 +19,38 @@ class Share(NamedTuple):
     found: int
     of: int
 
-    def below(self, other: Share) -> bool:
-        """Whether it is significantly lower than another: Fisher's exact test, one-sided, 5 percent."""
-        found, both = self.found + other.found, self.of + other.of
-        ways = sum(
-            math.comb(found, few) * math.comb(both - found, self.of - few) for few in range(self.found + 1)
-        )
-        return ways / math.comb(both, self.of) < _SIGNIFICANT
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the share behind it lies, to 95 percent (Wilson)."""
+        if not self.of:
+            return 0.0, 1.0
+        share, square = self.found / self.of, _DEVIATIONS**2 / self.of
+        middle, half = share + square / 2, math.sqrt(square * (share * (1 - share) + square / 4))
+        return (middle - half) / (1 + square), (middle + half) / (1 + square)
+
+    def __str__(self) -> str:
+        """The figure, with its interval."""
+        low, high = self.interval
+        return f"{self.found} of {self.of} (95 %: {low:.0%} to {high:.0%})"
 
 
 class Floor(Format, frozen=True):
-    """What a draw found that later ones are held against."""
+    """The last measurement of a draw, which later ones are held against.
+
+    Attributes:
+        commit: Of the tree that was measured.
+    """
 
     found: Count
     drawn: Count
-    seed: int
+    seeds: tuple[int, ...]
+    date: Name
+    commit: Name
     command: Name
 
-    @property
-    def share(self) -> Share:
-        """What was found, of what was drawn."""
-        return Share(self.found, self.drawn)
+    def allows(self, share: Share) -> bool:
+        """Whether a share is not below the interval of what was measured."""
+        return not share.of or share.found / share.of >= Share(self.found, self.drawn).interval[0]
 
 
 def read_floor(path: Path) -> Floor:

@@ -15,7 +15,7 @@ from registry_contracts.interface.profiles import Profile
 from registry_contracts.proving.runs import Function
 from registry_contracts.proving.services import AND, SLOW, cover, draw_services
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
-from registry_contracts.sandbox.faults import population
+from registry_contracts.sandbox.faults import crossed, population
 from registry_contracts.sandbox.faults.conditions import ALWAYS
 from registry_contracts.sandbox.faults.fault import Fault
 from registry_contracts.sandbox.variants import ALL as VARIANTS
@@ -99,13 +99,12 @@ def faithful_trial(
 def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate") -> Trial:
     """A whole run on a fault, in a realm that the seed draws among those in which the fault shows.
 
-    What tells realms apart shows in a run of several; what a gate need not find meets a nightly run in its place.
+    What tells realms apart shows in a run of several.
     """
     chance = Random(f"realm {seed} {fault.name}")  # noqa: S311 - nothing secret hangs on it
     several = not _BETWEEN_REALMS.isdisjoint(fault.breaks)
     drawn = fault.realms if several else (chance.choice(fault.realms),)
     realms = (realm,) if realm else drawn
-    profile = fault.profile if profile == Profile.GATE else profile
     return Trial(Part.DRAWN, Kind.FAULT, fault.name, realms, seed, profile, clauses=fault.breaks)
 
 
@@ -122,12 +121,12 @@ def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
 
 
 def drawn_trials(
-    faults: int, services: int, seed: int, realm: str = "", profile: str = "gate", *, wide: bool = False
+    faults: int, services: int, seed: int, realm: str = "", profile: str = "gate"
 ) -> Iterator[Trial]:
-    """Whole gates on drawn services, and whole runs of a profile on drawn faults of level must."""
+    """Whole gates on drawn services, and whole runs of a profile on crossed faults; by night under more conditions."""
     for name in draw_services(services, seed):
         yield service_trial(Part.DRAWN, name, seed, realm)
-    for fault in population.draw(faults, seed, wide=wide):
+    for fault in crossed.draw(faults, seed, by_night=Profile(profile).includes(Profile.NIGHTLY)):
         yield fault_trial(fault, seed, realm, profile)
 
 

@@ -62,7 +62,6 @@ class Proof:
     seed: int | None = None
     realm: str = ""
     profile: str = "gate"
-    wide: bool = False
     whole: bool = False
     jobs: int = 4
     reports: Path = Path("reports/proof")
@@ -114,9 +113,7 @@ def _drawn(proof: Proof, seed: int) -> Iterator[Trial]:
         yield from (fault_trial(fault, seed, proof.realm, proof.profile) for fault in faults)
         yield from (service_trial(Part.DRAWN, name, seed, proof.realm) for name in proof.variants)
     else:
-        yield from drawn_trials(
-            proof.faults, proof.services, seed, proof.realm, proof.profile, wide=proof.wide
-        )
+        yield from drawn_trials(proof.faults, proof.services, seed, proof.realm, proof.profile)
 
 
 def _manners(proof: Proof, seed: int) -> Iterator[Trial]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.proving.floor import Floor, Share
 from registry_contracts.proving.trials import Kind, Outcome, Part, Result
 from registry_contracts.safe_text import many
+from registry_contracts.sandbox.faults import crossed
 
 _LONGEST: Final = 1000
 #: What is said of a kind of trial that is no fault.
@@ -62,7 +63,7 @@ class Report:
     @property
     def bad(self) -> list[Result]:
         """The trials that did not end well."""
-        bad = (result for result in self.results if not result.outcome.good)
+        bad = (result for result in self.results if result.due and not result.outcome.good)
         return sorted(bad, key=lambda result: (result.trial.part, result.outcome, result.trial.name))
 
     def exit_code(self) -> ExitCode:
@@ -71,7 +72,7 @@ class Report:
         missed = [
             result for result in bad if result.trial.part is Part.DRAWN and result.trial.kind is Kind.FAULT
         ]
-        lost = self.drawn.below(self.floor.share) if self.floor else bool(missed)
+        lost = not self.floor.allows(self.drawn) if self.floor else bool(missed)
         if lost or len(bad) > len(missed):
             return ExitCode.FAIL
         return ExitCode.ERROR if len(bad) < len(self.bad) else ExitCode.PASS
@@ -95,6 +96,7 @@ class Report:
         yield ""
         yield from ("| | |", "|---|---|")
         yield from (f"| {label} | {value} |" for label, value in self._figures())
+        yield from self._groups()
         yield from self._bad_rows()
         for result in filter(lambda result: result.first_run, self.results):
             said = f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"
@@ -104,8 +106,7 @@ class Report:
             yield f"Test functions that found no fault: {', '.join(f'`{name}`' for name in self.idle)}."
 
     def _found(self, part: Part) -> Share:
-        faults = self._faults(part)
-        return Share(sum(result.found for result in faults), len(faults))
+        return _share([result for result in self._faults(part) if result.due])
 
     def _faults(self, part: Part) -> list[Result]:
         of_part = [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
@@ -120,11 +121,13 @@ class Report:
             yield "must and should clauses that it breaks", f"{broken[Level.MUST]} and {broken[Level.SHOULD]}"
         drawn = self._faults(Part.DRAWN)
         if drawn:
-            yield "drawn faults that fail the run on a clause they break", _of(self.drawn)
-        profiles = Counter(r.trial.profile for r in drawn)
-        for profile in profiles if len(profiles) > 1 else ():
-            found = sum(r.found for r in drawn if r.trial.profile == profile)
-            yield f"of those that {profile} has to find", _of(Share(found, profiles[profile]))
+            yield "drawn faults that fail the run on a clause they break", str(self.drawn)
+            without = [result for result in drawn if not result.due]
+            never = sum(not result.altered for result in without)
+            yield (
+                "others that made no difference: were never met, or met where nothing is promised",
+                (f"{never} and {len(without) - never}"),
+            )
         requests = [result.requests for result in drawn if result.found]
         if requests:
             yield "requests until a drawn fault is found, median", f"{median(requests):g}"
@@ -132,6 +135,27 @@ class Report:
             outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
             if outcomes:
                 yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
+
+    def _groups(self) -> Iterator[str]:
+        """What was found of the drawn faults, by family, factor and effect; and survivors by the latter two."""
+        drawn = [result for result in self._faults(Part.DRAWN) if result.due]
+        of_kind: dict[tuple[str, str], list[Result]] = defaultdict(list)
+        lost: Counter[tuple[str, str]] = Counter()
+        for result in drawn:
+            family, factors, effect = crossed.kinds(result.trial.name)
+            for kind in (("family", family), ("effect", effect), *(("factor", factor) for factor in factors)):
+                of_kind[kind].append(result)
+            lost.update({} if result.found else {(factor, effect): 1 for factor in factors})
+        if not drawn:
+            return
+        yield from ("", "| | drawn faults of it | found |", "|---|---|---|")
+        for (what, name), results in sorted(of_kind.items()):
+            yield f"| {what} | {name} | {_share(results)} |"
+        columns = sorted({each for _, each in lost})
+        if columns:
+            yield from ("", f"| survivors | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}")
+        for row in sorted({each for each, _ in lost}):
+            yield f"| {row} | {' | '.join(str(lost[row, each] or '') for each in columns)} |"
 
     def _bad_rows(self) -> Iterator[str]:
         if self.bad:
@@ -141,6 +165,10 @@ class Report:
         for result in self.bad:
             why = result.why[:_LONGEST].replace("|", "\\|").replace("\n", " ")
             yield f"| {result.trial.shown} | {', '.join(result.trial.realms)} | {result.outcome} | {why} |"
+
+
+def _share(results: Sequence[Result]) -> Share:
+    return Share(sum(result.found for result in results), len(results))
 
 
 def _of(share: Share) -> str:

@@ -267,6 +267,7 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
         passed=tuple(watch.passed) if trial.name == FAITHFUL and trial.kind is Kind.SERVICE else (),
         requests=watch.requests if watch.first is None else watch.first,
         altered=sandbox.counts.get("altered"),
+        mattered=sandbox.counts.get("mattered"),
         permanent=max(sandbox.counts.get("permanent", {}).values(), default=0),
         trouble=_trouble(watch, code),
     )

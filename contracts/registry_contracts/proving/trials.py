@@ -42,7 +42,8 @@ class Outcome(StrEnum):
     UNCONFIRMED = "found, but the faithful service does not pass the same cases"
     ELSEWHERE = "found on another clause alone"
     ADVISORY = "found on a should clause alone"
-    UNALTERED = "the fault made no difference"
+    UNALTERED = "made no difference"
+    UNPROMISED = "found where nothing is promised"
     INCONCLUSIVE = "inconclusive"
     NOT_SEEN = "not seen"
     FALSE_ALARM = "false alarm"
@@ -125,7 +126,8 @@ class Result:
         realm: Where the first of them ran.
         passed: Cases that the faithful service passed.
         requests: Sent until the first finding that counts, or in all.
-        altered: How often the fault made a difference; None when the sandbox did not say.
+        altered, mattered: How often the fault made a difference, and how often where something is promised; None when
+            the sandbox did not say.
         reasons: Clauses that were not judged, and why.
         false_passes: Must clauses that passed without the service showing what they are about, and why.
         permanent: Permanent records that the run left in the realm that has most of them.
@@ -145,6 +147,7 @@ class Result:
     requests: Count = 0
     seconds: Seconds = 0.0
     altered: int | None = None
+    mattered: int | None = None
     reasons: tuple[str, ...] = ()
     false_passes: tuple[str, ...] = ()
     permanent: Count = 0
@@ -172,6 +175,11 @@ class Result:
                 return Outcome.LEFT if self.wrong else Outcome.PASS
 
     @property
+    def due(self) -> bool:
+        """Whether the trial has to end well: a drawn fault that made no difference need not be found."""
+        return self.trial.part is not Part.DRAWN or self.outcome is not Outcome.UNALTERED
+
+    @property
     def found(self) -> bool:
         """Whether a fault was found on a clause that it breaks, by a case that the faithful service passes."""
         return self.outcome is Outcome.FOUND
@@ -196,19 +204,20 @@ class Result:
         if self.outcome is Outcome.TOO_MANY_LEFT:
             yield f"{self.permanent} permanent records"
         yield from self.unlisted
-        if self.outcome is Outcome.NOT_SEEN:
-            yield f"altered {self.altered} exchanges"
+        if self.outcome in (Outcome.NOT_SEEN, Outcome.UNALTERED):
+            yield f"altered {self.altered} exchanges, {self.mattered} of them against a promise"
 
     def _of_fault(self) -> Outcome:
         own = {found.clause for found in self.findings} & set(self.trial.clauses)
+        if self.mattered == 0:
+            accused = any(found.must for found in self.findings)
+            return Outcome.UNPROMISED if accused else Outcome.UNALTERED
         if self.found_by:
             return Outcome.UNCONFIRMED if self.confirmed is False else Outcome.FOUND
         if any(found.must for found in self.findings):
             return Outcome.ELSEWHERE
         if own:
             return Outcome.ADVISORY
-        if self.altered == 0:
-            return Outcome.UNALTERED
         unseen = self.exit_code == ExitCode.PASS and not self.reasons
         return Outcome.NOT_SEEN if unseen else Outcome.INCONCLUSIVE
 

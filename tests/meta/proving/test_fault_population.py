@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
 
+from registry_contracts.errors import UsageError
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
-from registry_contracts.interface.profiles import Profile
-from registry_contracts.sandbox.faults import population
-from registry_contracts.sandbox.faults.conditions import ALWAYS, CONDITIONS, conditions_of
+from registry_contracts.model import factors
+from registry_contracts.sandbox.faults import conditions, crossed, held, population
+from registry_contracts.sandbox.faults.conditions import ALWAYS, OPERATIONS, conditions_of
+from registry_contracts.sandbox.faults.fault import COUNT_PATH
 from registry_contracts.sandbox.faults.messages import Memory, Request
+from tests.meta.client_tour import exchanges, step
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
@@ -31,30 +35,83 @@ def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alon
     assert max(fixed.values()) <= 4
 
 
-def test_a_row_is_found_by_its_name_with_size_and_condition() -> None:
-    for wide in (False, True):
-        for fault in population.draw(2000, 1, level=None, wide=wide):
-            assert population.load(fault.name) == fault
-            assert fault.sentence.endswith((".", ")."))
-            assert fault.realms
-            assert wide or fault.profile is Profile.GATE
-
-
-def test_a_wide_draw_holds_every_condition_and_sizes_that_only_a_nightly_run_reaches() -> None:
-    drawn = [fault for seed in range(8) for fault in population.draw(2000, seed, wide=True)]
-    met = {condition.name for fault in drawn for condition, _ in conditions_of(fault.when)}
-    assert met >= {condition.name for condition in CONDITIONS.values() if condition.wide}
-    assert {len(conditions_of(fault.when)) for fault in drawn} == {1, 2}
-    assert {fault.profile for fault in drawn if fault.size} == {Profile.GATE, Profile.NIGHTLY}
-    assert all(fault.size or fault.when != ALWAYS for fault in drawn)
-
-
-def test_a_draw_takes_all_families_evenly_and_is_the_same_for_the_same_seed() -> None:
-    drawn = population.draw(40, 3)
-    assert drawn == population.draw(40, 3) != population.draw(40, 4)
+@pytest.mark.parametrize("by_night", [False, True])
+def test_a_draw_holds_faults_that_break_a_must_and_that_their_names_give_again(*, by_night: bool) -> None:
+    drawn = crossed.draw(300, 3, by_night=by_night)
+    assert drawn == crossed.draw(300, 3, by_night=by_night) != crossed.draw(300, 4, by_night=by_night)
     assert len(set(drawn)) == len(drawn)
-    families = Counter(load_catalogue().clause(fault.breaks[0]).family for fault in drawn)
-    assert set(families.values()) == {4}
+    for fault in drawn:
+        assert population.load(fault.name) == fault
+        assert fault.level is Level.MUST
+        assert fault.sentence.endswith(".")
+        assert fault.realms
+    several = {len(conditions_of(fault.when)) for fault in drawn if fault.when != ALWAYS}
+    assert several == ({1, 2, 3} if by_night else {1, 2})
+    groups = Counter(crossed.kinds(fault.name)[2] for fault in drawn)
+    assert set(groups.values()) == {300 // len(groups)}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_sandbox_has_the_values_of_the_factor_table(operation: str) -> None:
+    theirs = {name: [each.name for each in values] for name, values in factors.table(operation).items()}
+    assert {
+        name: [each.name for each in values] for name, values in conditions.table(operation).items()
+    } == theirs
+
+
+def test_the_sandbox_has_the_relations_of_the_factor_table() -> None:
+    assert held.RELATIONS.keys() == factors.RELATIONS.keys()
+    assert held.FILE_RELATIONS.keys() == factors.FILE_RELATIONS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "clauses"),
+    [
+        ("updateWorkflowRecord:accepted@locked+caller_nau", {"workflow-locked-record"}),
+        ("deleteDraft:twin-lost", {"uid-case-sensitive", "draft-delete-spares-others"}),
+        ("saveDraft:without-effect@free", {"draft-save-creates"}),
+        ("saveDraft:refused-400@uid_of_11", {"uid-shortest", "draft-save-updates"}),
+        ("listDrafts:newest-lost@list_mydrafts", {"list-mydrafts-has-mine"}),
+    ],
+)
+def test_the_clauses_of_a_crossed_fault_come_from_its_effect_and_its_values(
+    name: str, clauses: set[str]
+) -> None:
+    assert clauses <= set(population.load(name).breaks)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        # An account may lack a right, some values may be refused, and the collection "my" may hold something else.
+        "saveDraft:refused-400@caller_other",
+        "saveDraft:refused-400@uid_encoded",
+        "listDrafts:newest-lost@list_my",
+        "updateWorkflowRecord:status-409@unknown+uid_encoded",
+    ],
+)
+def test_where_nothing_is_promised_there_is_no_fault(name: str) -> None:
+    with pytest.raises(UsageError, match="breaks no clause"):
+        population.load(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "altered", "mattered"),
+    [
+        ("saveDraft:without-effect@saved", True, True),
+        ("getDraft:unrelated-given", True, True),
+        ("updateWorkflowRecord:accepted@locked", True, True),
+        # It acts on members that no documented field has, and so breaks no must.
+        ("saveDraft:beyond-ascii-null", True, False),
+        ("saveDraft:failed@uid_of_128", False, False),
+    ],
+)
+def test_a_sandbox_counts_how_often_a_fault_acted_against_a_promise(
+    name: str, altered: bool, mattered: bool
+) -> None:
+    *_, told = exchanges(faults=(name,), more=(step("GET", COUNT_PATH, role=None, realm=None),))
+    counts = json.loads(told.answer.content)
+    assert (counts["altered"] > 0, counts["mattered"] > 0) == (altered, mattered)
 
 
 @pytest.mark.parametrize(("query", "sent"), [("abs-dev", "abs-dev"), ("東京", None), ("", None)])

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from registry_contracts.sandbox.faults import effects as do
-from registry_contracts.sandbox.faults.conditions import OF_FILES, OFTEN, Range
-from registry_contracts.sandbox.faults.fault import Rows, Sized, each
+from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
 from registry_contracts.sandbox.faults.places import FILES
 
@@ -53,7 +52,7 @@ def _unlisted(request: Request, got: Answer) -> Answer:
 # fmt: off
 #: Lists without options, temporary files whose identifier holds safe characters alone, and numbers of attachments.
 _PLAIN, _SAFE, _DIGITS = "-filter -orderby -top -skip", r"tempFileId~^[A-Za-z0-9._-]+\Z", "attachmentId~^[0-9]+$"
-_DOWNLOAD = Rows("attachment-", "attachment-download-", _GET, "A downloaded attachment {}.", ways=OF_FILES)
+_DOWNLOAD = Rows("attachment-", "attachment-download-", _GET, "A downloaded attachment {}.")
 _FILE = Rows("attachment-", "attachment-", _CREATE, "A file {}.")
 _PERSISTED = Rows("persisted-", "attachment-", says="A temporary file {}.")
 _PREVIEW = Rows("thumbnail-", "attachment-thumbnail-", _THUMBNAIL, "The thumbnail of a file {}.")
@@ -66,7 +65,7 @@ ROWS: Final = (
     *each(lambda name, change, says: _DOWNLOAD(name, "same", do.content(change), says)
             # An upload that is emptied or cut is not the file of that size, either.
             + _FILE(f"stored-{name}", ("download-same", "several", "size-within"),
-                do.send(lambda r: replace(r, body=change(r.body))), f"as it is stored {says}", ways=OF_FILES),
+                do.send(lambda r: replace(r, body=change(r.body))), f"as it is stored {says}"),
         ("line-ends", lambda c: c.replace(b"\r\n", b"\n"), "has a line feed for each carriage return and line feed"),
         ("high-bytes", lambda c: bytes(byte if byte < 128 else 63 for byte in c),
             "has a question mark for each byte above 127"),
@@ -78,14 +77,13 @@ ROWS: Final = (
         ("block-edge-lost", lambda c: c[:4095] + c[4096:], "lacks byte 4,096"),
         ("emptied", do.always(b""), "is empty"),
     ),
-    _DOWNLOAD("cut", "same", Sized(lambda n: do.content(lambda c: c[:n]), 65_536, Range(1024, 65_536, 5 * _MEBIBYTE)),
-        "ends after {} bytes"),
+    _DOWNLOAD("cut", "same", do.content(lambda c: c[:65_536]), "ends after 65,536 bytes"),
     _OTHER("bytes-of-overlapping-upload", "download-same",
         do.send(lambda r: replace(r, body=r.memory.arrived[_CREATE].body)),
         "Of files that arrive at the same time each is stored with the bytes of the last", at=_CREATE,
         when="overlapping"),
     _OTHER("download-of-latest", ("several", "download-same"), _instead(-1),
-        "Every download from a document gives the bytes of its latest attachment", at=_GET, ways=OFTEN),
+        "Every download from a document gives the bytes of its latest attachment", at=_GET),
     _FILE("text-only", "create-accepted", do.refuse_before(), "is refused when it is not UTF-8 text", "body~\ufffd"),
     _FILE("name-in-small-letters", "name-kept",
         do.send(lambda r: r.with_params(filename=r.params["filename"].lower())),
@@ -101,14 +99,14 @@ ROWS: Final = (
         lambda r: 0.9 * r.memory.size_limit < len(r.body) <= r.memory.size_limit),
     _FILE("size-at-limit-refused", "size-at-limit", do.refuse_before(413),
         "is refused when it is as large as the limit", lambda r: len(r.body) == r.memory.size_limit),
-    _FILE("large-refused", "create-accepted", Sized(
-        lambda n: do.give(lambda r: do.REFUSED if len(r.body) > n else None), 1_000_000,
-        Range(1024, 4_000_000, 5 * _MEBIBYTE)), "is refused when it has more than {} bytes"),
-    _OTHER("eleventh-replaces-first", "several", Sized(
-        lambda n: do.give(lambda r: _NOT_FOUND if r.params["attachmentId"] in [*_uploads(r)][:-n] else None), 10,
-        Range(2, 10, 60)), "A document holds {} attachments; a further one takes the place of the first", at=_READS),
+    _FILE("large-refused", "create-accepted",
+        do.give(lambda r: do.REFUSED if len(r.body) > 1_000_000 else None),
+        "is refused when it has more than 1,000,000 bytes"),
+    _OTHER("eleventh-replaces-first", "several",
+        do.give(lambda r: _NOT_FOUND if r.params["attachmentId"] in [*_uploads(r)][:-10] else None),
+        "A document holds 10 attachments; a further one takes the place of the first", at=_READS),
     _OTHER("list-lacks-first", "create-listed", do.answer(lambda _, got: got.with_items(got.items[1:])),
-        "The list of attachments lacks the first one", _PLAIN, at=_LIST, ways=OFTEN),
+        "The list of attachments lacks the first one", _PLAIN, at=_LIST),
     _OTHER("listed-without-id", "listed-identifier",
         do.edit(lambda items: [{k: v for k, v in item.items() if k not in ("id", "size")} for item in items]),
         "The list of attachments has no numbers", _PLAIN, at=_LIST),

@@ -1,45 +1,38 @@
-"""Conditions: when a fault acts. Any of them goes with any fault in which a run can meet it."""
+"""Conditions: when a fault acts.
+
+Most are the values of the factor table that requests of the tests are combined from, read anew from the document as
+the service sees them: on the request, and in what it holds.
+"""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sized
-from dataclasses import dataclass
-from functools import partial
-from random import Random
-from typing import Any, Final, NamedTuple
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Final
 
 from registry_contracts.errors import UsageError
+from registry_contracts.interface.catalogue import Level, load_catalogue
+from registry_contracts.interface.description import operations_with
 from registry_contracts.interface.operations import WORKFLOW_REALMS
-from registry_contracts.sandbox.faults.messages import Request, given
+from registry_contracts.sandbox.faults import held
+from registry_contracts.sandbox.faults.messages import Request, Where, given
+from registry_contracts.sandbox.faults.places import CONTACTS, NAMED_SUBMISSIONS, SUBMISSIONS
+from registry_contracts.sandbox.validation import REALMS, Expectation
 
-
-class Range(NamedTuple):
-    """Numbers that are drawn: up to `gate` a gate has to find the fault, beyond it a nightly run."""
-
-    least: int = 0
-    gate: int = 0
-    nightly: int = 0
-
-    def draw(self, chance: Random, *, wide: bool) -> int:
-        """A number, each order of magnitude as likely as the next."""
-        least, most = max(1, self.least), max(self.nightly, self.gate) if wide else self.gate
-        return int(least * (most / least) ** chance.random())
-
-
-NO_NUMBER: Final = Range()
-Test = Callable[[Request, int], bool]
-#: Ways to draw a condition: by single requests, by requests that come again, by one of those that come again, by what a
-#: document holds, by files, by the pages of a list, and by submissions.
-SINGLE, REPEATED, ONE, CONTENT = "single", "repeated", "one", "content"
-FILES, PAGES, SUBMITTED = "files", "pages", "submitted"
-#: What a run does once, hardly ever, often, with documents, with files, with lists.
-ONCE: Final = frozenset({SINGLE})
-NO_CONDITION: Final = frozenset[str]()
-OFTEN: Final = ONCE | {REPEATED, ONE}
-OF_DOCUMENTS, OF_FILES, OF_LISTS = OFTEN | {CONTENT}, OFTEN | {FILES}, OFTEN - {ONE} | {PAGES}
-OF_SUBMISSIONS: Final = ONCE | {SUBMITTED}
+ALWAYS: Final = "always"
+OVERLAPPING: Final = "overlapping"
+#: From the n-th time on that everything else holds, for an identifier.
+COUNTED: Final = ("from-2", "from-3")
+_NAMED, _UPDATE = NAMED_SUBMISSIONS
+_READS: Final = operations_with(family="draft", needs="draft", safe=True)
+_WRITES: Final = operations_with(family="draft", safe=False)
+_OF_FILES: Final = operations_with(family="attachment", needs="attachment")
+_OF_DOCUMENTS: Final = tuple(name for name in operations_with(family="attachment") if name not in _OF_FILES)
+_BY_UID: Final = (*_READS, *_WRITES, *_OF_DOCUMENTS)
+#: Operations that have conditions of the factor table; signing in has no caller and no realm.
+OPERATIONS: Final = (*SUBMISSIONS, *_READS, *_WRITES, "listDrafts", *_OF_DOCUMENTS, *_OF_FILES, *CONTACTS)
 
 
 @dataclass(frozen=True)
@@ -47,153 +40,262 @@ class Condition:
     """A row of the table.
 
     Attributes:
-        name: As it stands behind the `@` of a fault's name; N stands for a number.
-        acts: Whether the fault acts on a request; the last argument is the number.
-        says: In words; {} stands for the number.
-        drawn: With which faults it is drawn; empty for none.
-        numbers: What is drawn for N.
-        wide: It is drawn in wide draws alone.
-        beside: In these it is also drawn beside another one: who asks, and whether in a batch.
+        name: As it stands behind the `@` of a fault's name.
+        says: In words, behind "where".
+        acts: Whether the fault acts on a request.
+        factor: Of the factor table; empty for a condition of ours.
+        operations: Those that have it.
+        refuses: Clauses by which a request with it is refused.
+        taken: Clauses by which one is taken, beside those of every request.
+        unlike: Clauses on requests of another value of the same factor.
+        may: It is not shown whether a request with it is taken.
     """
 
     name: str
-    acts: Test
     says: str
-    drawn: str = ""
-    numbers: Range = NO_NUMBER
-    wide: bool = False
-    beside: bool = False
+    acts: Where
+    factor: str = ""
+    operations: tuple[str, ...] = ()
+    refuses: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
+    may: bool = False
 
-    def draw(self, chance: Random, *, wide: bool) -> str:
-        """Its name, with a number drawn for N."""
-        number = self.numbers.draw(chance, wide=wide) if self.numbers.gate else 0
-        return self.name.replace("N", str(number)) if number else self.name
-
-
-def _where(texts: str) -> Test:
-    """Requests with some texts."""
-    meant = given(texts)
-    return lambda request, _: meant(request)
+    def refusing(self, operation: str) -> tuple[str, ...]:
+        """The must clauses by which a request of an operation with it is refused."""
+        return musts(self.refuses, operation)
 
 
-def _in(realm: str) -> Test:
-    return lambda request, _: request.realm in ("", realm)
-
-
-def values(value: Any) -> Iterator[Any]:
-    """Every value in a JSON value, and itself."""
-    yield value
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for each in inside:
-        yield from values(each)
-
-
-def _holds(kind: type | tuple[type, ...], test: Callable[[Any, int], Any]) -> Test:
-    """Documents of which some value is of a kind and passes a test."""
-    return lambda request, number: any(
-        isinstance(value, kind) and test(value, number) for value in values(request.document)
+def musts(clauses: Iterable[str], operation: str = "") -> tuple[str, ...]:
+    """Those of some clauses that are a must, and cover an operation where one is named."""
+    known = (load_catalogue().clause(name) for name in clauses)
+    return tuple(
+        c.id for c in known if c.level is Level.MUST and (not operation or operation in c.operations)
     )
 
 
-def _text(pattern: str) -> Test:
-    """Documents of which some text has a pattern."""
-    return _holds(str, lambda text, _: re.search(pattern, text))
+#: A realm that there is, and a schema of each.
+_KNOWN: Final = f"^({'|'.join(realm.name for realm in REALMS)})$"
+_TYPES: Final = {realm.name: realm.types for realm in REALMS}
 
 
-def _of_length(value: Sized, number: int) -> bool:
-    return len(value) >= number
+def _invented(request: Request, *, half: bool) -> bool:
+    """Whether a bearer token was never issued, and is the beginning of one that was, or is not."""
+    given_token = request.bearer
+    if given_token is None or request.role:
+        return False
+    return half is (len(given_token) > 3 and any(t.startswith(given_token) for t in request.memory.issued))
 
 
-def _languages(value: dict[str, Any], number: int) -> bool:
-    """Whether an object may be a text in so many languages."""
-    texts = (isinstance(text, str) and re.fullmatch(r"[a-z]{2,3}(-\w+)?", key) for key, text in value.items())
-    return len(value) >= number and all(texts)
+def _faulty(request: Request) -> bool:
+    """Whether a document has members, and the schema wants each of them otherwise."""
+    kind = _TYPES.get(request.realm, {}).get(request.text("schema") or "")
+    sent = request.member.get("document") if request.operation.stores == "submission" else request.json
+    if kind is None or not isinstance(sent, dict):
+        return False
+    problems = request.memory.validator.problems(sent, Expectation(kind, request.uid or None, lambda _: True))
+    return len(sent) > 1 and {problem.path[0] for problem in problems} >= sent.keys() - {"header"}
 
 
-def _extreme(number: float, _: int) -> bool:
-    return type(number) is not bool and (abs(number) >= 2**53 or 0 < abs(number) < 1e-100)
+def _reordered(request: Request) -> bool:
+    """Whether the member comes last that is usually written first."""
+    names = list(request.member)
+    return len(names) > 1 and names[-1] in ("document", "header")
 
 
-def _page(request: Request, number: int) -> bool:
-    top, skip = (request.options.get(name, "") for name in ("top", "skip"))
-    return top.isdecimal() and skip.isdecimal() and int(skip) >= (number - 1) * max(1, int(top))
+def _no_texts(request: Request) -> bool:
+    emails = request.member.get("emails", [""])
+    return not (isinstance(emails, list) and all(isinstance(email, str) for email in emails))
 
 
-ALWAYS: Final = "always"
-OVERLAPPING: Final = "overlapping"
-_content = partial(Condition, drawn=CONTENT, wide=True)
+def _file(request: Request, *, of_other: bool = False) -> bool:
+    """Whether a request names no file that there is, or one of another document."""
+    file = held.file_of(request)
+    numbered = request.params.get("attachmentId", "").isdecimal()
+    return numbered and (file is not None and file.identifier != request.uid if of_other else file is None)
+
+
+def _text(name: str, least: int, most: int = 10**9) -> Where:
+    """Bodies of which a member is a text of so many characters."""
+    return lambda r: isinstance(text := r.member.get(name), str) and least <= len(text) <= most
+
+
+def _in(realm: str, request: Request) -> bool:
+    return request.realm in ("", realm)
+
+
+def _from(number: int, request: Request) -> bool:
+    return request.memory.met_by_uid[request.uid] >= number
+
+
 # fmt: off
-_ROWS: Final = (
-    Condition(ALWAYS, lambda *_: True, ""),
-    *(Condition(f"in-{realm}", _in(realm), f"in {realm}", SINGLE) for realm in WORKFLOW_REALMS),
-    *(Condition(f"of-{role}", _where(f"role~^{role}$"), f"to the account {role}", beside=role == "other")
-        for role in ("author", "other", "restricted", "nau")),
-    Condition("every-N", lambda r, n: r.memory.met % n == 0, "once in {} times", REPEATED, Range(2, 12, 60)),
-    Condition("after-N", lambda r, n: r.memory.met > n, "after {} requests", REPEATED, Range(2, 40, 60)),
-    Condition("from-N", lambda r, n: r.memory.met_by_uid[r.uid] >= n,
-        "from request {} for an identifier on", REPEATED, Range(2, 3, 60)),
-    Condition("only-N", lambda r, n: r.memory.met_by_uid[r.uid] == n,
-        "to request {} for an identifier alone", ONE, Range(1, 2, 60), wide=True),
-    Condition("after-refusal", lambda r, _: r.memory.refused, "behind a refused request", REPEATED, wide=True),
-    Condition("after-another", lambda r, _: r.role != r.memory.role_before, "behind a request of another account",
-        REPEATED, wide=True, beside=True),
-    Condition("second-token", lambda r, _: r.bearer in [t for t, role in r.memory.issued.items() if role == r.role][1:],
-        "to an account that signed in again", REPEATED, wide=True, beside=True),
-    Condition("above-N", lambda r, n: len(r.content) > n, "above {} bytes", CONTENT, Range(1_000, 65_536, 2 * 1024**2)),
-    _content("texts-N", _holds(str, _of_length), "with a text of {} characters", numbers=Range(100, 10_000, 100_000)),
-    _content("items-N", _holds(list, _of_length), "with an array of {} items", numbers=Range(2, 20, 200)),
-    _content("members-N", _holds(dict, _of_length), "with an object of {} members", numbers=Range(2, 20, 60)),
-    _content("languages-N", _holds(dict, _languages), "with a text in {} languages", numbers=Range(2, 6, 60)),
-    Condition("beyond-ascii", _holds(str, lambda text, _: not text.isascii()), "to text beyond ASCII", CONTENT),
-    Condition("with-astral", _holds(str, lambda text, _: max(text, default="") > "\uffff"),
-        "to characters beyond the basic plane", CONTENT),
-    Condition("with-marks", _holds(str, lambda text, _: any(map(unicodedata.combining, text))),
-        "to combining marks", CONTENT),
-    Condition("right-to-left", _holds(str, lambda text, _: {"R", "AL"} & {*map(unicodedata.bidirectional, text)}),
-        "to scripts that run from the right", CONTENT),
-    _content("with-joiners", _text("[\u200b-\u200d\u2060]"), "with characters that join others"),
-    _content("with-line-separators", _text("[\x0b\x0c\x85\u2028\u2029]"), "with line separators other than line feeds"),
-    _content("with-full-width", _text("[\uff01-\uff5e]"), "with full-width letters"),
-    _content("like-a-date", _text(r"^\d{4}-\d\d-\d\d"), "with a text that looks like a date"),
-    _content("like-a-number", _text(r"^[-+]?\d+([.]\d+)?(e\d+)?$"), "with a text that looks like a number"),
-    _content("like-a-boolean", _text("(?i)^(true|false)$"), "with a text that looks like a boolean"),
-    _content("like-null", _text("(?i)^null$"), "with a text that looks like null"),
-    _content("like-json", _text(r"(?s)^[\[{].*[\]}]$"), "with a text that looks like JSON"),
-    _content("like-html", _text(r"<\w+[^>]*>|&\w+;"), "with a text that looks like HTML"),
-    _content("like-base64", _text(r"^[A-Za-z0-9+/]{8,}={1,2}$"), "with a text that looks like Base64"),
-    _content("like-an-address", _text(r"^\w+://|^\S+@\S+$"), "with a text that looks like an address"),
-    _content("empty-inside", _holds(object, lambda v, _: v in ("", [], {})), "with something empty inside"),
-    _content("nested-arrays", _holds(list, lambda v, _: any(isinstance(i, list) for i in v)), "with arrays in arrays"),
-    _content("repeated-items", _holds(list, lambda v, _: any(v.count(i) > 1 for i in v)),
-        "with an item that comes twice"),
-    _content("strange-keys", _holds(dict, lambda v, _: not all(re.fullmatch(r"[\w-]+", k) for k in v)),
-        "with a key that is no word"),
-    _content("extreme-numbers", _holds((int, float), _extreme), "with a number at the limits of a double"),
-    *(Condition(f"files-{ending}", _where(rf"filename~(?i)[.]{ending}\Z"), f"to files named .{ending}", FILES)
-        for ending in ("txt", "json", "xml", "csv", "html", "pdf", "png", "bin")),
-    Condition("larger-N", lambda r, n: len((r.upload or r).body) > n, "to files of more than {} bytes", FILES,
-        Range(1, 65_536, 5 * 1024**2), wide=True),
-    Condition("page-N", _page, "from page {} on", PAGES, Range(2, 3, 60), wide=True),
-    Condition("realm-in-query", _where("-realm~."), "where the query names the realm", SUBMITTED,
-        wide=True, beside=True),
-    Condition("in-batch", _where('body~"batchId"'), "to records of a batch", SUBMITTED, wide=True, beside=True),
-    Condition(OVERLAPPING, lambda r, _: r.memory.overlapped, "when two requests overlap"),
+def _needs_token(clause: str) -> bool:
+    return clause.endswith("-needs-token") or clause == "workflow-anonymous"
+
+
+_ABSENT, _DELETED = ("draft-exists-absent",), ("draft-delete-removes", "draft-delete-content-gone")
+_TOKEN: Final = tuple(clause.id for clause in load_catalogue() if _needs_token(clause.id))
+_NEVER_ISSUED: Final = ("workflow-invalid-token", "token-invalid-refused")
+_UPDATES: Final = ("draft-save-updates",)
+
+
+_VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
+    "state": ((_NAMED, _UPDATE, *_READS, *_WRITES, *_OF_FILES), (
+        Condition("free", "the identifier is free", lambda r: not held.there(r),
+            operations=(_NAMED, "saveDraft"),
+            unlike=_UPDATES),
+        Condition("open", "the record is not locked", lambda r: held.there(r) and not held.locked(r),
+            operations=(_UPDATE,)),
+        Condition("saved", "the draft is there", lambda r: held.draft_of(r) is not None,
+            operations=(*_READS, *_WRITES), unlike=("draft-save-creates",)),
+        Condition("own_file", "the file is the document's",
+            lambda r: (file := held.file_of(r)) is not None and file.identifier == r.uid, operations=_OF_FILES),
+        Condition("in_use", "the identifier is in use", held.there,
+            refuses=("workflow-identifier-taken", "workflow-order-taken-before-validation", "workflow-created-exists")),
+        Condition("unknown", "there is no such record", lambda r: not held.there(r),
+            refuses=("workflow-identifier-unknown", "workflow-order-unknown-before-validation")),
+        Condition("locked", "the record is locked", held.locked,
+            refuses=("workflow-locked-record", "workflow-order-locked-before-validation")),
+        Condition("never_saved", "no draft was saved",
+            lambda r: held.without_draft(r) and r.uid not in r.memory.deleted, operations=_READS, refuses=_ABSENT),
+        Condition("deleted", "the draft was deleted", lambda r: held.without_draft(r) and r.uid in r.memory.deleted
+                and r.memory.deleted[r.uid].realm == r.realm,
+            operations=_READS, refuses=_DELETED),
+        Condition("only_elsewhere", "the draft is one of another realm",
+            lambda r: any(held.elsewhere(r, str.__eq__, same_realm=False)), operations=_READS,
+            refuses=("realm-drafts-apart",)),
+        Condition("only_twin", "a draft has the uid in other letter case",
+            lambda r: any(held.elsewhere(r, lambda a, b: a.lower() == b.lower())), operations=_READS,
+            refuses=("uid-case-sensitive",)),
+        Condition("only_longer", "a draft has a uid that goes on", lambda r: any(held.elsewhere(r, str.startswith)),
+            operations=_READS, refuses=_ABSENT),
+        Condition("only_shorter", "a draft has the beginning of the uid",
+            lambda r: any(held.elsewhere(r, lambda a, b: b.startswith(a))), operations=_READS, refuses=_ABSENT),
+        Condition("no_such_file", "the document has no such file", _file, refuses=("attachment-exists-absent",)),
+        Condition("file_of_another", "the file is another document's", lambda r: _file(r, of_other=True),
+            refuses=("attachment-exists-other-document",)),
+    )),
+    "caller": (OPERATIONS, (
+        Condition("author", "the author calls", given("role~^author$")),
+        Condition("caller_other", "another author calls", given("role~^other$")),
+        Condition("caller_nau", "the caller is NAU", given("role~^nau$")),
+        Condition("caller_restricted", "the caller may neither create nor update", given("role~^restricted$"),
+            refuses=("workflow-create-rights", "workflow-update-rights")),
+        Condition("anonymous", "no token is sent", given("-authorization~."), refuses=_TOKEN),
+        Condition("token_invented", "the token was never issued", lambda r: _invented(r, half=False),
+            refuses=_NEVER_ISSUED),
+        Condition("token_half", "half of a token is sent", lambda r: _invented(r, half=True), refuses=_NEVER_ISSUED),
+    )),
+    "realm": (tuple(name for name in OPERATIONS if name not in (*_OF_DOCUMENTS, *_OF_FILES)), (
+        Condition("header", "the header gives the realm", given(f"realm~{_KNOWN} -Realm")),
+        Condition("realm_in_query", "the query gives the realm", given(f"-realm Realm~{_KNOWN}"),
+            operations=SUBMISSIONS, taken=("realm-query",)),
+        Condition("realm_twice", "header and query give the realm", given(f"realm~{_KNOWN} Realm~{_KNOWN}"),
+            operations=SUBMISSIONS),
+        Condition("realm_missing", "no realm is given", given("-realm -Realm"), refuses=("workflow-realm-missing",)),
+        Condition("realm_unknown", "the realm is unknown", given(f"realm~. -realm~{_KNOWN}"),
+            refuses=("workflow-realm-unknown",)),
+        Condition("realm_unknown_in_query", "the query gives an unknown realm",
+            given(f"-realm Realm~. -Realm~{_KNOWN}"), refuses=("realm-query-unknown",)),
+    )),
+    "schema": (SUBMISSIONS, (
+        Condition("configured", "the schema is configured", lambda r: r.text("schema") in _TYPES.get(r.realm, ())),
+        Condition("schema_unknown", "the schema is unknown",
+            lambda r: r.realm in _TYPES and r.text("schema") not in _TYPES[r.realm],
+            refuses=("workflow-schema-unknown",)),
+    )),
+    "identifier": ((_NAMED, _UPDATE, *_BY_UID), (
+        Condition("ordinary", "the identifier is ordinary", given(r"uid~^[\w-]{12,127}\Z -path~% -uid~^[0-9_-]+\Z")),
+        Condition("uid_of_11", "the identifier has 11 characters", given(r"uid~^[\w-]{11}\Z"), operations=_BY_UID,
+            taken=("uid-shortest", "uid-any-kind", "uid-files-at-the-edges")),
+        Condition("uid_of_128", "the identifier has 128 characters", given(r"uid~^[\w-]{128}\Z"), may=True,
+            taken=("uid-longest", "uid-any-kind", "uid-files-at-the-edges")),
+        Condition("uid_of_digits", "the identifier is of digits and signs", given(r"uid~^[0-9_-]{11,128}\Z"),
+            operations=_BY_UID, taken=("uid-digits-only", "uid-hyphens-only", "uid-any-kind")),
+        Condition("uid_encoded", "the identifier is percent-encoded", given(r"path~% uid~^[\w-]{11,128}\Z"), may=True),
+    )),
+    "form": ((*SUBMISSIONS, "saveDraft", *CONTACTS), (
+        Condition("compact", "the body is plain",
+            lambda r: not _reordered(r) and "charset" not in r.header("content-type")),
+        Condition("charset", "the content type has a charset", given("content-type~(?i)charset"), may=True),
+        Condition("reordered", "the members are in reverse order", _reordered),
+    )),
+    "body": ((*SUBMISSIONS, *CONTACTS), (
+        Condition("valid", "the content is valid", lambda r: not _faulty(r)),
+        Condition("faulty", "every member has a wrong kind", _faulty, refuses=("workflow-document-validated",)),
+        Condition("no_document", "the document is missing", given("json~^{ -json~\"document\":"),
+            refuses=("workflow-document-missing",)),
+        Condition("no_last_name", "the last name is missing", lambda r: r.member.keys() >= {"firstName"}
+            and "lastName" not in r.member, refuses=("contact-mandatory-last-name",)),
+        Condition("emails_no_array", "emails holds no texts", _no_texts, refuses=("contact-kind-emails",)),
+    )),
+    "batch": (SUBMISSIONS, (
+        Condition("no_batch", "no batchId is given", lambda r: "batchId" not in r.member),
+        Condition("batch", "a batchId is given", _text("batchId", 1, 99), taken=("workflow-batch-shared",)),
+        Condition("batch_longest", "the batchId has 100 characters", _text("batchId", 100, 100),
+            taken=("workflow-batch-longest", "workflow-batch-characters")),
+        Condition("batch_too_long", "the batchId has 101 characters", _text("batchId", 101),
+            refuses=("workflow-batch-too-long",)),
+    )),
+    "info": (SUBMISSIONS, (
+        Condition("no_info", "no additionalInfo is given", lambda r: "additionalInfo" not in r.member),
+        Condition("info_too_long", "the additionalInfo has 1001 characters", _text("additionalInfo", 1001),
+            refuses=("workflow-info-too-long",)),
+    )),
+    "question": (("listDrafts",), (
+        Condition("list_all", "all drafts are listed", lambda r: not r.options),
+        Condition("list_my", "the collection is my", given("collection~^my$")),
+        Condition("list_mydrafts", "the collection is mydrafts", given("collection~^mydrafts$")),
+        Condition("list_top", "$top is given", given("top -skip")),
+        Condition("list_page", "$top and $skip are given", given("top skip")),
+    )),
+    "file": (("createAttachment",), (
+        Condition("text", "the file is an ordinary one", lambda r: r.params["filename"].isascii() and bool(r.body)),
+        Condition("file_without_extension", "the file name has no extension", given("-filename~[.]"), may=True),
+        Condition("file_in_other_script", "the file name is in another script",
+            lambda r: not r.params["filename"].isascii(), may=True),
+        Condition("file_empty", "the file is empty", lambda r: not r.body, may=True),
+    )),
+}
+_OWN: Final = (
+    Condition(ALWAYS, "", lambda _: True),
+    *(Condition(f"in-{realm}", f"the realm is {realm}", partial(_in, realm))
+        for realm in WORKFLOW_REALMS),
+    Condition("beyond-ascii", "the content has text beyond ASCII",
+        lambda r: not json.dumps(r.document, ensure_ascii=False).isascii()),
+    *(Condition(name, f"it is time {name[-1]} or later for an identifier",
+        partial(_from, int(name[-1])), unlike=("draft-save-creates",),
+        taken=("attachment-several",)) for name in COUNTED),
+    Condition(OVERLAPPING, "two requests overlap", lambda r: r.memory.overlapped),
 )
 # fmt: on
+_ROWS: Final = (
+    *(
+        replace(value, factor=factor, operations=value.operations or operations)
+        for factor, (operations, values) in _VALUES.items()
+        for value in values
+    ),
+    *_OWN,
+)
 CONDITIONS: Final[Mapping[str, Condition]] = {row.name: row for row in _ROWS}
 
 
-def conditions_of(name: str) -> list[tuple[Condition, int]]:
-    """Read one condition, or several with `+` between, each with the number in it.
+@cache
+def table(operation: str) -> dict[str, tuple[Condition, ...]]:
+    """The factors of an operation, each with its values there, the plain one first."""
+    found: dict[str, tuple[Condition, ...]] = {}
+    for row in _ROWS:
+        if operation in row.operations and (not row.refuses or row.refusing(operation)):
+            found[row.factor] = (*found.get(row.factor, ()), row)
+    return found
+
+
+def conditions_of(name: str) -> list[Condition]:
+    """Read one condition, or several with `+` between.
 
     Raises:
         UsageError: there is none of this name.
     """
-    found = list[tuple[Condition, int]]()
-    for part in name.split("+"):
-        match = re.fullmatch(r"(.+)-([0-9]{1,9})", part)
-        row, number = CONDITIONS.get(f"{match[1]}-N" if match else part), int(match[2]) if match else 0
-        if row is None or bool(row.numbers.gate) is not bool(number):
-            raise UsageError(f"unknown condition '{part}' of a fault; there are {', '.join(CONDITIONS)}")
-        found.append((row, number))
-    return found
+    if unknown := [part for part in name.split("+") if part not in CONDITIONS]:
+        raise UsageError(f"unknown condition '{unknown[0]}' of a fault; there are {', '.join(CONDITIONS)}")
+    return [CONDITIONS[part] for part in name.split("+")]

@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request as HttpRequest
@@ -18,15 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import WORKFLOW_REALMS
-from registry_contracts.interface.profiles import Profile
-from registry_contracts.sandbox.faults.conditions import (
-    ALWAYS,
-    NO_NUMBER,
-    ONCE,
-    OVERLAPPING,
-    Range,
-    conditions_of,
-)
+from registry_contracts.sandbox.faults.conditions import ALWAYS, COUNTED, OVERLAPPING, conditions_of
+from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.messages import (
     Answer,
     Inject,
@@ -47,64 +40,42 @@ _OVERLAP_SECONDS: Final = 0.05
 COUNT_PATH: Final = "/sandbox/fault"
 
 
-class Sized(NamedTuple):
-    """An effect that begins at a size, with the usual one and those that are drawn."""
-
-    make: Callable[[int], Inject]
-    usual: int
-    sizes: Range
-
-
 @dataclass(frozen=True)
 class Fault:
     """One row of the population.
 
     Attributes:
-        name: With `:N` behind it where another size than the usual is meant, and `@CONDITION` where it does not
-            always act.
+        name: With `@CONDITION` behind it where it does not always act.
         breaks: The clauses that it breaks; one that is written alone is broken alone.
         at: Operations at which it acts.
-        effect: Answers in place of the service, from a size on.
-        says: One sentence on what the altered service does; {} stands for the size.
-        where: Which requests are meant and counted; None for all of the operations.
-        ways: With which conditions it is drawn.
+        effect: Answers in place of the service.
+        says: One sentence on what the altered service does.
+        where: Which requests are meant; None for all of the operations.
         when: The conditions under which it acts.
-        size: From which it acts; 0 where it has none.
-        sizes: Those with which it is drawn.
+        promised: Whether anything is promised of a request, where the fault makes a difference to it.
     """
 
     name: str
     breaks: tuple[str, ...]
     at: tuple[str, ...]
-    effect: Callable[[int], Inject] = field(repr=False, compare=False)
+    effect: Inject = field(repr=False, compare=False)
     says: str
-    where: Where | None = field(repr=False, compare=False)
-    ways: frozenset[str]
+    where: Where | None = field(default=None, repr=False, compare=False)
     when: str = ALWAYS
-    size: int = 0
-    sizes: Range | None = None
+    promised: Where = field(default=lambda _: True, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
         """What the altered service does, and when."""
-        says = self.says.format(self.size) if self.sizes else self.says
         if self.when == ALWAYS:
-            return says
-        when = " and ".join(condition.says.format(number) for condition, number in conditions_of(self.when))
-        return f"{says[:-1]} ({when})."
+            return self.says
+        return f"{self.says[:-1]} where {' and '.join(each.says for each in conditions_of(self.when))}."
 
     @property
     def level(self) -> Level:
         """Must, when it breaks a must clause; else should."""
         levels = {load_catalogue().clause(clause).level for clause in self.breaks}
         return Level.MUST if Level.MUST in levels else Level.SHOULD
-
-    @property
-    def profile(self) -> Profile:
-        """The profile that has to find it: what shows at a large number alone is the nightly run's."""
-        numbers = [(number, condition.numbers) for condition, number in conditions_of(self.when)]
-        numbers.append((self.size, self.sizes or NO_NUMBER))
-        return Profile.NIGHTLY if any(number > drawn.gate for number, drawn in numbers) else Profile.GATE
 
     @property
     def alone(self) -> bool:
@@ -133,10 +104,6 @@ class Fault:
         conditions_of(when)
         return replace(self, name=f"{self.name}@{when}", when=when)
 
-    def of_size(self, size: int) -> Fault:
-        """The same fault from another size on."""
-        return replace(self, name=f"{self.name}:{size}", size=size)
-
 
 #: Rows: of each the fault, or one for each of its operations.
 Table = tuple[tuple[Fault, ...], ...]
@@ -153,25 +120,22 @@ class Rows:
         clause: What the clauses begin with that they break.
         at: Their operations; those of the first clause where none are named.
         says: Their sentence, where {} stands for what a row says of its own.
-        ways: With which conditions they are drawn.
     """
 
     name: str
     clause: str
     at: str | tuple[str, ...] = ()
     says: str = "{}."
-    ways: frozenset[str] = ONCE
 
     def __call__(
         self,
         name: str,
         clauses: Clauses,
-        effect: Inject | Sized,
+        effect: Inject,
         says: str,
         where: Where | str | None = None,
         *,
         at: str | tuple[str, ...] = (),
-        ways: frozenset[str] | None = None,
         when: str = ALWAYS,
     ) -> tuple[Fault, ...]:
         """Make one, or one for each operation, which then stands for the `*` in its name and sentence."""
@@ -180,7 +144,6 @@ class Rows:
             own = clauses[operation] if isinstance(clauses, Mapping) else clauses
             return tuple(self.clause + clause for clause in _several(own))
 
-        make, usual, sizes = effect if isinstance(effect, Sized) else (lambda _: effect, 0, None)
         places = _several(at or self.at) or (
             tuple(clauses)
             if isinstance(clauses, Mapping)
@@ -191,13 +154,10 @@ class Rows:
                 (self.name + name).replace("*", kebab(first)) + (f"@{when}" if when != ALWAYS else ""),
                 broken(first),
                 (first, *others),
-                make,
+                effect,
                 self.says.format(says).replace("*", first),
                 given(where) if isinstance(where, str) else where,
-                self.ways if ways is None else ways,
                 when,
-                usual,
-                sizes,
             )
             for first, *others in (zip(places) if "*" in name else [places])
         )
@@ -217,7 +177,7 @@ class Injector:
 
     def __init__(self, app: ASGIApp, fault: Fault, size_limit: int = ONE_GIGABYTE) -> None:
         self._app = app
-        self._fault, self._inject = fault, fault.effect(fault.size)
+        self._fault = fault
         self._conditions = conditions_of(fault.when)
         self._memory = Memory(size_limit)
         self._under_way: Counter[str] = Counter()
@@ -225,12 +185,15 @@ class Injector:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] == "http" and scope["path"] == COUNT_PATH:
-            await answer_with(send, answer_json(200, {"altered": self._memory.altered}), scope["method"])
+            told = {"altered": self._memory.altered, "mattered": self._memory.mattered}
+            await answer_with(send, answer_json(200, told), scope["method"])
             return
         request = await self._read(scope, receive) if scope["type"] == "http" else None
         if request is None:
             await self._app(scope, receive, send)
         else:
+            service = scope["app"].state.service
+            self._memory.held, self._memory.validator = Held(service.storage), service.validator
             self._memory.arrived[request.operation.id] = request
             answer = await self._altered(request) if await self._due(request) else None
             answer = await request.ask() if answer is None else answer
@@ -267,9 +230,14 @@ class Injector:
                 differs = differs or not (changed.look or changed.operation.method in ("GET", "HEAD"))
             return answer
 
-        self._memory.altered += 1  # also when no answer ever comes
-        answer = await self._inject(replace(request, service=watched))
-        self._memory.altered -= answer is None or (not differs and answer in faithful)
+        memory, promised = self._memory, self._fault.promised(request)
+        memory.changed = memory.silent = False
+        memory.altered += 1  # also when no answer ever comes
+        memory.mattered += promised
+        answer = await self._fault.effect(replace(request, service=watched))
+        nothing = answer is None or (not differs and not memory.changed and answer in faithful)
+        memory.altered -= nothing
+        memory.mattered -= promised and (nothing or memory.silent)
         return answer
 
     async def _due(self, request: Request) -> bool:
@@ -283,11 +251,11 @@ class Injector:
             await asyncio.sleep(_OVERLAP_SECONDS)
             memory.overlapped = max(seen, self._under_way[operation]) > 1
             self._under_way[operation] -= 1
-        memory.met += 1
+        ordered = [each for each in self._conditions if each.name not in COUNTED]
+        if not all(condition.acts(request) for condition in ordered):
+            return False
         memory.met_by_uid[request.uid] += 1
-        due = all(condition.acts(request, number) for condition, number in self._conditions)
-        memory.role_before = request.role
-        return due
+        return all(condition.acts(request) for condition in self._conditions)
 
     async def _ask(self, request: Request, scope: Scope, original: Request) -> Answer:
         """Let the service answer; a request that was not changed goes as it came, byte for byte."""

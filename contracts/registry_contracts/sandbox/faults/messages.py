@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation
 from registry_contracts.sandbox.authentication import Account
 from registry_contracts.sandbox.faults.places import ACCOUNTS, NAMED_SUBMISSIONS, SIGN_IN
+
+if TYPE_CHECKING:
+    from registry_contracts.sandbox.faults.held import Held
+    from registry_contracts.sandbox.validation import Validator
 
 #: Stands for a value that is taken out of its object or array.
 MISSING: Final = object()
@@ -40,6 +44,14 @@ def rewritten(
         items = [rewritten(change, item, (*path, at)) for at, item in enumerate(value)]
         value = [item for item in items if item is not MISSING]
     return change(value, path)
+
+
+def values(value: Any) -> Iterator[Any]:
+    """Every value in a JSON value, and itself."""
+    yield value
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for each in inside:
+        yield from values(each)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +134,9 @@ class Memory:
 
     def __init__(self, size_limit: int) -> None:
         self.size_limit = size_limit
+        #: What the service holds and judges contents by; from its first request on.
+        self.held: Held
+        self.validator: Validator
         #: Drafts that were saved and not deleted, with the save that did it.
         self.saved: dict[Key, Request] = {}
         #: Those that were deleted since, by identifier.
@@ -139,18 +154,20 @@ class Memory:
         self.answers: dict[str, Answer] = {}
         #: Whatever else an effect remembers.
         self.kept: dict[Any, Any] = {}
-        #: How often the fault's place was met, in all and by identifier, and the role of the request before there.
-        self.met = 0
+        #: How often the fault's place was met, by identifier.
         self.met_by_uid: Counter[str] = Counter()
-        self.role_before = ""
-        #: Whether another request was at the place at the same moment, and the last one anywhere was refused.
-        self.overlapped = self.refused = False
-        #: How often the fault made a difference, to the answer or to what the service was asked.
-        self.altered = 0
+        #: Whether another request was at the place at the same moment.
+        self.overlapped = False
+        #: Whether a fault changed what the service holds, behind its back.
+        self.changed = False
+        #: Whether what it changed is promised nowhere.
+        self.silent = False
+        #: How often the fault made a difference, and how often where something is promised.
+        self.altered = self.mattered = 0
 
     def note(self, request: Request, answer: Answer) -> None:
         """Remember one request that the service answered."""
-        name, received, self.refused = request.operation.id, answer.json, answer.refusal
+        name, received = request.operation.id, answer.json
         if not answer.success:
             return
         self.answers[name] = answer

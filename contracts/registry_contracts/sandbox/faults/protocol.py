@@ -12,7 +12,6 @@ from msgspec import structs
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
-from registry_contracts.sandbox.faults.conditions import NO_CONDITION, OFTEN, ONCE, ONE
 from registry_contracts.sandbox.faults.effects import BROKEN
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
@@ -23,7 +22,6 @@ _KNOWN: Final = f"({'|'.join(realm.name for realm in REALMS)})$"
 #: The query alone names a realm, and one that there is not.
 _IN_QUERY, _UNKNOWN_IN_QUERY = f"-realm~. Realm~^{_KNOWN}", f"-realm~. Realm~^(?!{_KNOWN})."
 _THUMBNAIL: Final = "getAttachmentThumbnail"
-_LIST: Final = "listAttachments"
 #: A body is nested more than 200 levels deep, or is there and is no well-formed JSON.
 _DEEP: Final = r"body~([\[{][^\[{]*){201}"
 _MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
@@ -59,7 +57,8 @@ def _in_others(request: Request) -> list[Request]:
     return [request.with_header("realm", realm.name) for realm in REALMS if realm.name != request.realm]
 
 
-async def _with_those_of_others(request: Request, got: Answer) -> Answer:
+async def with_those_of_others(request: Request, got: Answer) -> Answer:
+    """A list of drafts, and behind it those of all other realms."""
     lists = [await request.ask(other) for other in _in_others(request)] if got.success else []
     return got.with_items([*got.items, *(item for other in lists for item in other.items)])
 
@@ -97,7 +96,7 @@ _SHOWN: Final = {
     **dict.fromkeys(SUBMISSIONS[1:], ("workflow-identifier-kept",)),
 }
 _ANY, _SERVER = Rows("", ""), Rows("", "no-server-error")
-_REALM = Rows("realm-", "realm-", ways=NO_CONDITION)
+_REALM = Rows("realm-", "realm-")
 ROWS: Final = (
     # What a careless service breaks at.
     *each(lambda name, what, where, operations:
@@ -131,23 +130,20 @@ ROWS: Final = (
     _ANY("hangs-on-deep-draft", "answers-in-time", do.stall,
         "saveDraft never answers a body nested more than 200 levels deep", _DEEP, at="saveDraft"),
     # What is done and answered otherwise, and bodies that are no JSON, or are taken though they are none.
-    *each(lambda status, operations, ways:
+    *each(lambda status:
         _ANY(f"*-told-as-{status}", ACCEPTANCE, do.refuse(status), f"* is done and answered with the status {status}",
-            at=operations, ways=ways),
-        (400, (), OFTEN), (409, (), OFTEN),
-        (404, tuple(name for name in ACCEPTANCE if name != _LIST), OFTEN),
-        (404, _LIST, OFTEN - {ONE}),  # so a service may tell that nothing is attached, and one list may be late
+            at=(*ACCEPTANCE,)),
+        400, 404, 409,
     ),
-    _SERVER("*-told-as-500", "", do.refuse(500), "* is done and answered with the status 500", at=(*ACCEPTANCE,),
-        ways=OFTEN),
+    _SERVER("*-told-as-500", "", do.refuse(500), "* is done and answered with the status 500", at=(*ACCEPTANCE,)),
     _SERVER("*-refuses-with-500", "", do.refusals(do.always(BROKEN)), "* answers 500 where it refuses",
-        at=(*ACCEPTANCE,), ways=OFTEN),
-    *each(lambda name, change, says, ways:
-        _ANY(f"*-body-{name}", _SHOWN, do.success(change), f"The body of what * answers {says}", ways=ways),
-        ("cut", lambda got: replace(got, body=got.body[:-1]), "lacks its last character", OFTEN),
+        at=(*ACCEPTANCE,)),
+    *each(lambda name, change, says:
+        _ANY(f"*-body-{name}", _SHOWN, do.success(change), f"The body of what * answers {says}"),
+        ("cut", lambda got: replace(got, body=got.body[:-1]), "lacks its last character"),
         # What is put right by asking again cannot be told from what the way does.
         ("plain", lambda got: replace(got, body=b"OK").with_header("content-type", "text/plain"),
-            "is a word of plain text", ONCE),
+            "is a word of plain text"),
     ),
     *each(lambda name, words, pattern, becomes, operations: _ANY(f"body-with-{name}-taken-by-*", "json-dialect-refused",
             _mended(pattern, becomes), f"* accepts a body with {words}", _MALFORMED, at=operations),
@@ -225,7 +221,7 @@ ROWS: Final = (
     *each(lambda operation, what: _REALM(f"draft-{what}-in-all", "drafts-apart", do.afterwards(_in_others),
             f"{operation} does in every realm what it does in one", at=operation),
         ("saveDraft", "saved"), ("deleteDraft", "deleted")),
-    *each(lambda name, where, says: _REALM(f"lists-mixed{name}", "lists-apart", do.answer(_with_those_of_others),
+    *each(lambda name, where, says: _REALM(f"lists-mixed{name}", "lists-apart", do.answer(with_those_of_others),
             f"A list of drafts {says} goes on with the drafts of the other realms", where, at="listDrafts"),
         ("", "-filter", "without a $filter"), ("-by-filter", "filter", "with one"),
     ),

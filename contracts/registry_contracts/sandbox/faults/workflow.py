@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
-from registry_contracts.sandbox.faults.conditions import NO_CONDITION, OF_SUBMISSIONS, Range
 from registry_contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE
-from registry_contracts.sandbox.faults.fault import Rows, Sized, Table, each
+from registry_contracts.sandbox.faults.fault import Rows, Table, each
 from registry_contracts.sandbox.faults.identifiers import of_length, other_case
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
@@ -36,6 +35,11 @@ _NO_SCHEMA: Final = f"-schema~^({'|'.join(_SCHEMAS)})$"
 _IN_FIRST_REALM: Final = do.send(lambda r: r.with_header("realm", "abs-dev"))
 
 
+def message_of(clause: str) -> str:
+    """The beginning of the message that a clause gives, whatever the realm; empty for none."""
+    return (load_catalogue().clause(clause).message or "").partition("${")[0].strip(" .")
+
+
 def _message(name: str) -> str:
     """The message of a row of the table."""
     return load_catalogue().clause(f"workflow-{name}").message or ""
@@ -43,7 +47,7 @@ def _message(name: str) -> str:
 
 def _tells(name: str, text: str) -> bool:
     """Whether a text is that message, of whatever realm."""
-    return _message(name).partition("${")[0].strip(" .") in text
+    return message_of(f"workflow-{name}") in text
 
 
 def _on(name: str, then: Callable[[Request, Answer], Answer | Awaitable[Answer]]) -> Inject:
@@ -93,7 +97,7 @@ def _title_missing(request: Request, got: Answer) -> Answer:
     return answer_json(400, {"message": "not valid", "errors": errors}) if untitled else got
 
 
-def _first_schema(request: Request) -> list[Request]:
+def under_first_schema(request: Request) -> list[Request]:
     """The request under the first schema of its realm, with a document of that schema."""
     firsts = _TYPES.get(request.realm, ())[:1]
     return [request.with_json({"document": do.good_record(request, s)}).with_params(schema=s) for s in firsts]
@@ -151,8 +155,8 @@ def _longer(member: str, longest: int, length: Callable[[str], int] = len) -> In
 
 
 # fmt: off
-_TABLE = Rows("workflow-", "workflow-", SUBMISSIONS, ways=OF_SUBMISSIONS)
-_REALM = Rows("workflow-", "workflow-", SUBMISSIONS, ways=NO_CONDITION)
+_TABLE = Rows("workflow-", "workflow-", SUBMISSIONS)
+_REALM = Rows("workflow-", "workflow-", SUBMISSIONS)
 _EACH, _LIMIT = Rows("workflow-", "workflow-"), Rows("workflow-", "workflow-", SUBMISSIONS)
 
 
@@ -160,11 +164,10 @@ def _of_text(member: str, name: str, limit: int, counted: str) -> Table:
     """Limits and kinds of a text in a body."""
     return (
         _EACH(f"{name}-more-taken-on-*", f"{name}-too-long",
-            Sized(lambda n: do.take(VALUE, member, lambda text: len(text) <= limit + n), 1, Range(1, 10_000, 100_000)),
-            f"* takes a {member} of up to {{}} characters more than its limit"),
+            do.take(VALUE, member, lambda text: len(text) <= limit + 1),
+            f"* takes a {member} of one character more than its limit"),
         _EACH(f"{name}-fewer-only-on-*", f"{name}-longest",
-            Sized(lambda n: _longer(member, limit - n), 1, Range(1, 20)),
-            f"* refuses a {member} of {{}} characters below its limit"),
+            _longer(member, limit - 1), f"* refuses a {member} of its limit"),
         _EACH(f"{name}-bytes-counted-on-*", counted,
             _longer(member, limit, lambda text: len(text.encode("utf-8", "replace"))),
             f"* counts the bytes of a {member}"),
@@ -174,13 +177,13 @@ def _of_text(member: str, name: str, limit: int, counted: str) -> Table:
 
 ROWS: Final = (
     # The table, told otherwise; a realm's rows may be about requests of another clause.
-    *each(lambda name, status, change, where=None, ways=OF_SUBMISSIONS:
+    *each(lambda name, status, change, where=None:
             _EACH(f"{name}-status-on-*", name, _told(name, status),
-                f"* tells of workflow-{name} with the status {status}", where, ways=ways)
+                f"* tells of workflow-{name} with the status {status}", where)
             + _EACH(f"{name}-message-on-*", name, _told(name, change=change),
-                f"* tells of workflow-{name} in other words", where, ways=ways),
-        ("realm-missing", 422, lambda text: text.replace("querystring", "query"), "-realm~.", NO_CONDITION),
-        ("realm-unknown", 404, lambda text: text.partition(",")[0], "realm~.", NO_CONDITION),
+                f"* tells of workflow-{name} in other words", where),
+        ("realm-missing", 422, lambda text: text.replace("querystring", "query"), "-realm~."),
+        ("realm-unknown", 404, lambda text: text.partition(",")[0], "realm~."),
         ("schema-unknown", 404, do.always(_message("schema-unknown"))),
         ("identifier-taken", 409, lambda text: text.replace(" 'identifier'", "")),
         ("identifier-unknown", 404, do.always(_message("identifier-taken"))),
@@ -215,9 +218,9 @@ ROWS: Final = (
         "-realm~. -Realm~."),
     _REALM("realm-of-any-name", "realm-unknown", _IN_FIRST_REALM,
         "A submission under an unknown realm in the header goes to abs-dev", f"realm~. -realm~^({'|'.join(_TYPES)})$"),
-    _TABLE("schema-of-any-name", "schema-unknown", do.mend(_first_schema),
+    _TABLE("schema-of-any-name", "schema-unknown", do.mend(under_first_schema),
         "A schema that no realm knows is taken for the first one of the realm", _NO_SCHEMA),
-    _REALM("schema-of-another-realm", "schema-of-another-realm", do.mend(_first_schema),
+    _REALM("schema-of-another-realm", "schema-of-another-realm", do.mend(under_first_schema),
         "The schemas of all realms are configured in every realm",
         lambda r: r.params["schema"] in _SCHEMAS.difference(_TYPES.get(r.realm, ()))),
     # The order of the steps.
@@ -265,8 +268,8 @@ ROWS: Final = (
         _known_after(lambda got: _tells("create-rights", json.dumps(got.json)), "identifier-taken"),
         "An account that may not create is refused, yet the identifier it named is in use from then on", at=NAMED),
     # A batch groups several records; how many more than two it takes is not shown.
-    _LIMIT("batch-of-two", "batch-shared", Sized(_batch_of, 2, Range(1, 2, 2)),
-        "A batch takes {} records; a further one is refused", at=CREATING),
+    _LIMIT("batch-of-two", "batch-shared", _batch_of(2),
+        "A batch takes 2 records; a further one is refused", at=CREATING),
     _TABLE("document-empty", "document-empty", _document(lambda d: d == {}),
         "A document without any field is accepted"),
     _TABLE("info-refused", "info-available",

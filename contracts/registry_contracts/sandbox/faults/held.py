@@ -1,0 +1,211 @@
+"""What a sandbox holds, as faults see it and change it behind the service's back: drafts, records, locks, files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from registry_contracts.interface.operations import is_valid_uid
+from registry_contracts.sandbox.storage import DRAFT, Attachment, Records, Storage, Version
+
+if TYPE_CHECKING:
+    from registry_contracts.sandbox.faults.messages import Request
+
+#: All rows under an identifier, by table.
+Rows = dict[str, list[tuple[Any, ...]]]
+_TABLES: Final = ("versions", "locks", "attachments")
+
+
+class Held:
+    """Reads and changes the rows of a storage. Nobody else works on it meanwhile: nothing here awaits."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def read(self, question: Callable[[Records], Any]) -> Any:
+        """Ask what the service itself asks."""
+        with self._storage.transaction() as records:
+            return question(records)
+
+    def drafts(self) -> list[Version]:
+        """All drafts, the newest last."""
+        question = "SELECT * FROM versions WHERE state = ? ORDER BY sequence"
+        return [
+            Version(*row) for row in self.read(lambda r: r.connection.execute(question, (DRAFT,)).fetchall())
+        ]
+
+    def files(self) -> list[Attachment]:
+        """All attachments, the newest last."""
+        question = "SELECT * FROM attachments ORDER BY id"
+        return [Attachment(*row) for row in self.read(lambda r: r.connection.execute(question).fetchall())]
+
+    def rows(self, uid: str) -> Rows:
+        """All rows under an identifier, in every realm."""
+        with self._storage.transaction() as records:
+            command = "SELECT * FROM {} WHERE identifier = ?"
+            rows = ((t, records.connection.execute(command.format(t), (uid,)).fetchall()) for t in _TABLES)
+            return {table: [tuple(row) for row in found] for table, found in rows}
+
+    def put(self, uid: str, rows: Mapping[str, list[tuple[Any, ...]]]) -> None:
+        """Let these be all rows under an identifier, in the tables that are named."""
+        with self._storage.transaction() as records:
+            for table, found in rows.items():
+                records.connection.execute(f"DELETE FROM {table} WHERE identifier = ?", (uid,))  # noqa: S608
+                for row in found:
+                    places = ", ".join("?" * len(row))
+                    records.connection.execute(f"INSERT INTO {table} VALUES ({places})", row)  # noqa: S608
+
+    def change(self, draft: Version, content: str | None) -> None:
+        """Give a draft another content; None removes it."""
+        command = "UPDATE versions SET content = ? WHERE sequence = ?"
+        with self._storage.transaction() as records:
+            if content is None:
+                records.connection.execute("DELETE FROM versions WHERE sequence = ?", (draft.sequence,))
+            else:
+                records.connection.execute(command, (content, draft.sequence))
+
+    def unused(self, file_id: str) -> None:
+        """Let a temporary file be as if it had not been used."""
+        command = "UPDATE temporary_files SET used = FALSE WHERE id = ?"
+        self.read(lambda records: records.connection.execute(command, (file_id,)))
+
+    def remove_file(self, file: Attachment) -> None:
+        """Remove a file from its document."""
+        self.read(lambda records: records.remove_attachment(file.id))
+
+
+def draft_of(request: Request) -> Version | None:
+    """The draft that a request names."""
+    found: Version | None = request.memory.held.read(lambda r: r.version(*request.key, DRAFT))
+    return found
+
+
+def there(request: Request) -> bool:
+    """Whether the identifier of a request is in use in its realm, be it by a draft alone."""
+    return bool(request.memory.held.read(lambda records: records.owner(*request.key)))
+
+
+def locked(request: Request) -> bool:
+    """Whether the record that a request names is locked."""
+    return bool(request.memory.held.read(lambda records: records.is_locked(*request.key)))
+
+
+def own(request: Request) -> bool:
+    """Whether what a request names is nobody's yet, or its caller's alone."""
+    owners = request.memory.held.read(lambda records: records.owners_anywhere(request.uid))
+    return bool(owners <= {request.role})
+
+
+def owned(request: Request) -> bool:
+    """Whether there is a document to which a file that a request names belongs."""
+    return bool(request.memory.held.read(lambda records: records.owners_anywhere(request.uid)))
+
+
+def file_of(request: Request) -> Attachment | None:
+    """The file whose number a request names, of whatever document."""
+    number = request.params.get("attachmentId", "")
+    return next((file for file in request.memory.held.files() if str(file.id) == number), None)
+
+
+def _content(request: Request, uid: str) -> Any:
+    """What a request saves, or what is saved already under the identifier that it names."""
+    saved = next(
+        (d for d in request.memory.held.drafts() if (d.realm, d.identifier) == (request.realm, uid)), None
+    )
+    sent = request.document if request.operation.stores == "submission" else request.json
+    return sent if request.body else json.loads(saved.content) if saved else None
+
+
+def _alike(content: Any, draft: Version) -> bool:
+    """Whether a draft has the same content, its header aside."""
+    other = json.loads(draft.content)
+    if not isinstance(content, dict) or not isinstance(other, dict):
+        return bool(content == other)
+    return {**content, "header": 0} == {**other, "header": 0}
+
+
+#: How another draft is near that of a request: its draft, its content, the request; names as in the factor table.
+RELATIONS: Final[Mapping[str, tuple[str, Callable[[Version, Request], bool]]]] = {
+    "unrelated": (
+        "the latest other one of the account",
+        lambda d, r: d.owner == r.role and d.realm == r.realm,
+    ),
+    "equal_content": (
+        "one of the same content",
+        lambda d, r: d.owner == r.role and d.realm == r.realm and _alike(_content(r, r.uid), d),
+    ),
+    "twin": (
+        "one whose uid differs in letter case only",
+        lambda d, r: d.realm == r.realm and d.identifier.lower() == r.uid.lower(),
+    ),
+    "beginning": (
+        "one whose uid goes on behind its own",
+        lambda d, r: d.realm == r.realm and d.identifier.startswith(r.uid),
+    ),
+    "going_on": (
+        "one whose uid is the beginning of its own",
+        lambda d, r: d.realm == r.realm and r.uid.startswith(d.identifier),
+    ),
+    "other_realm": (
+        "that of the same uid in another realm",
+        lambda d, r: d.realm != r.realm and d.identifier == r.uid,
+    ),
+    "of_other_account": (
+        "one of another account with the same content",
+        lambda d, r: d.owner != r.role and d.realm == r.realm and _alike(_content(r, r.uid), d),
+    ),
+}
+#: How a file of another document is near the one that a request sends.
+FILE_RELATIONS: Final[Mapping[str, tuple[str, Callable[[Attachment, Request], bool]]]] = {
+    "same_name": ("of the same name", lambda f, r: f.filename == r.params.get("filename")),
+    "same_content": ("of the same content", lambda f, r: _sent(f, r) == r.body),
+    "same_file": (
+        "of the same name and content",
+        lambda f, r: f.filename == r.params.get("filename") and _sent(f, r) == r.body,
+    ),
+    "name_goes_on": (
+        "whose name is the beginning of its own",
+        lambda f, r: (
+            f.filename != r.params.get("filename", "") and r.params.get("filename", "").startswith(f.filename)
+        ),
+    ),
+    "on_twin": (
+        "of the document whose uid differs in letter case only",
+        lambda f, r: f.identifier.lower() == r.uid.lower(),
+    ),
+}
+
+
+def _sent(file: Attachment, request: Request) -> bytes | None:
+    upload = request.memory.uploads.get(str(file.id))
+    return upload.body if upload else None
+
+
+def neighbours(request: Request, relation: str) -> list[Version]:
+    """The other drafts that are near that of a request, the newest first."""
+    near = RELATIONS[relation][1]
+    others = (d for d in reversed(request.memory.held.drafts()) if (d.realm, d.identifier) != request.key)
+    return [draft for draft in others if not draft.identifier.startswith("sandbox-") and near(draft, request)]
+
+
+def neighbour_files(request: Request, relation: str) -> list[Attachment]:
+    """The files of other documents that are near the one that a request sends, the newest first."""
+    near = FILE_RELATIONS[relation][1]
+    others = (file for file in reversed(request.memory.held.files()) if file.identifier != request.uid)
+    return [file for file in others if near(file, request)]
+
+
+def without_draft(request: Request) -> bool:
+    """Whether a request names a possible draft that is not there."""
+    return is_valid_uid(request.uid) and draft_of(request) is None
+
+
+def elsewhere(
+    request: Request, near: Callable[[str, str], bool], *, same_realm: bool = True
+) -> Iterator[Version]:
+    """Where the draft of a request is not there, those whose identifier is near it."""
+    if without_draft(request):
+        for draft in request.memory.held.drafts():
+            if (draft.realm == request.realm) is same_realm and near(draft.identifier, request.uid):
+                yield draft
