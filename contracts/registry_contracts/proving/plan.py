@@ -188,8 +188,8 @@ def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> 
 
 
 def _beneath(clause: str) -> Fault:
-    """The first fault that breaks a clause alone, always and in each realm."""
-    for fault in population.population().values():
+    """A fault that breaks a clause alone, always and in each realm."""
+    for fault in (*crossed.plainest().values(), *population.population().values()):
         if fault.breaks == (clause,) and fault.when == ALWAYS:
             return fault
     raise UsageError(f"no fault breaks {clause} alone; the weather needs one")

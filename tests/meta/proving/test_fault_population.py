@@ -20,7 +20,7 @@ from tests.meta.client_tour import exchanges, step
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
     catalogue, operations = load_catalogue(), load_description().operations
-    faults = population.population().values()
+    faults = [*population.population().values(), *crossed.plainest().values()]
     for fault in faults:
         assert set(fault.at) <= operations.keys(), fault.name
         assert all(catalogue.clause(clause).level is not Level.SILENT for clause in fault.breaks), fault.name

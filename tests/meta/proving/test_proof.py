@@ -61,7 +61,7 @@ def test_a_case(world: World, expect: Expect) -> None:
         (
             False,
             "--fault=get-draft-told-as-404",
-            [Outcome.UNCONFIRMED, Outcome.FALSE_ALARM],
+            [Outcome.UNPROMISED, Outcome.FALSE_ALARM],
             "expected anything; seen nothing",
         ),
     ],

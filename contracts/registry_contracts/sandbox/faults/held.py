@@ -65,14 +65,14 @@ class Held:
             else:
                 records.connection.execute(command, (content, draft.sequence))
 
+    def remove_file(self, file: Attachment) -> None:
+        """Remove a file from its document."""
+        self.read(lambda records: records.remove_attachment(file.id))
+
     def unused(self, file_id: str) -> None:
         """Let a temporary file be as if it had not been used."""
         command = "UPDATE temporary_files SET used = FALSE WHERE id = ?"
         self.read(lambda records: records.connection.execute(command, (file_id,)))
-
-    def remove_file(self, file: Attachment) -> None:
-        """Remove a file from its document."""
-        self.read(lambda records: records.remove_attachment(file.id))
 
 
 def draft_of(request: Request) -> Version | None:

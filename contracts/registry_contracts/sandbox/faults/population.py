@@ -72,14 +72,16 @@ def load(name: str) -> Fault:
     return made
 
 
-def fixed_set() -> list[Fault]:
-    """For every clause some of the rows that break it alone; its operations take turns."""
+@cache
+def fixed_set() -> tuple[Fault, ...]:
+    """For every clause some of the rows that break it alone, of several operations; without one, a crossed fault."""
     by_place: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
     for fault in sorted(population().values(), key=lambda fault: crc32(fault.name.encode())):
         if fault.alone:
             by_place[fault.breaks[0]][fault.at[0]].insert(0, fault)
     of_clauses = [_by_turns(places.values()) for places in by_place.values()]
-    return [fault for rows in of_clauses for fault in rows[: bisect(_MORE_FROM, len(rows))]]
+    chosen = [fault for rows in of_clauses for fault in rows[: bisect(_MORE_FROM, len(rows))]]
+    return (*chosen, *(fault for clause, fault in crossed.plainest().items() if clause not in by_place))
 
 
 def _by_turns(groups: Iterable[Iterable[Fault]]) -> list[Fault]:

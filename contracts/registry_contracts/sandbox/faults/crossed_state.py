@@ -1,0 +1,318 @@
+"""Crossed faults of the state: of the record itself, of its neighbours, and of the values that it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults import held
+from registry_contracts.sandbox.faults.crossed_answers import without_effect
+from registry_contracts.sandbox.faults.crossed_rows import Clauses, Effect, Side, Values, done, put_back, row
+from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, rewritten
+from registry_contracts.sandbox.faults.places import DRAFTS, FILES, NAMED_SUBMISSIONS
+from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version
+from registry_contracts.sandbox.validation import CONTACT
+
+_SAVE, _GET, _, _DELETE, _INFO = DRAFTS
+_CREATE_FILE, _PERSIST, _, _, _GET_FILE, _ = FILES
+_NAMED, _UPDATE = NAMED_SUBMISSIONS
+#: Fields of a draft that the document names; of the header, and of all others, it promises less.
+_FIELDS: Final = tuple(field.name for field in CONTACT.fields if field.name != "header")
+Change = Callable[[Any], Any]
+
+
+@do.effect
+async def _late(request: Request, seconds: float) -> Answer | None:
+    """Answer at once, and do it later, unless something else was done meanwhile."""
+    kept, uid = request.memory.held, request.uid
+    before = kept.rows(uid)
+    got = await request.ask()
+    after = kept.rows(uid)
+    if not done(got) or before == after:
+        return got
+
+    def arrive() -> None:
+        with suppress(sqlite3.Error):  # the service may have ended
+            if kept.rows(uid) == before:
+                kept.put(uid, after)
+
+    put_back(request, before)
+    asyncio.get_running_loop().call_later(seconds, arrive)
+    return got
+
+
+@do.effect
+async def _though_refused(request: Request, then: Callable[[Request, Records], object]) -> Answer | None:
+    """Do something with a submission that is refused for its content."""
+    got = await request.ask()
+    if got.errors and request.role and isinstance(request.member.get("document"), dict):
+        request.memory.held.read(partial(then, request))
+        request.memory.changed = True
+    return got
+
+
+def _save(request: Request, records: Records) -> object:
+    about = {"schema": request.params["schema"], "owner": request.role}
+    return records.store(*request.key, DRAFT, **about, content=json.dumps(request.member["document"]))
+
+
+@do.effect
+async def _with(request: Request, near: Callable[[Request], list[Any]], content: Change) -> Answer | None:
+    """Remove the drafts, or files, that are near, or give such drafts another content."""
+    found = near(request)
+    got = await request.ask()
+    for other in found if done(got) else ():
+        if isinstance(other, Attachment):
+            request.memory.held.remove_file(other)
+            request.memory.changed = True
+        elif (changed := content(request)) != other.content:
+            request.memory.held.change(other, changed)
+            request.memory.changed = True
+    return got
+
+
+def _own_content(request: Request) -> str:
+    sent = request.document if request.operation.stores == "submission" else request.json
+    return json.dumps(sent)
+
+
+@do.effect
+async def _given(request: Request, relation: str) -> Answer | None:
+    """Give a draft, or a file, that is near, where the one that is asked for is there."""
+    got, of_file = await request.ask(), request.operation.id == _GET_FILE
+    for draft in held.neighbours(request, relation)[:1] if got.success and not of_file else ():
+        owner = await request.as_role(draft.owner)
+        return await request.ask(owner.with_uid(draft.identifier).with_header("realm", draft.realm))
+    for file in held.neighbour_files(request, relation)[:1] if got.success and of_file else ():
+        other = {"uid": file.identifier, "attachmentId": str(file.id), "filename": file.filename}
+        return replace(got, body=(await request.ask(request.with_params(**other))).body)
+    return got
+
+
+def _published(request: Request) -> list[Version]:
+    version: Version | None = request.memory.held.read(lambda r: r.version(*request.key, PUBLISHED))
+    return [version] if version else []
+
+
+def _other_files(request: Request) -> list[Attachment]:
+    return [file for file in request.memory.held.files() if file.identifier == request.uid]
+
+
+def _of_latest(request: Request) -> Request | None:
+    for draft in held.neighbours(request, "unrelated"):
+        return request.with_json(json.loads(draft.content))
+    return None
+
+
+# Values: what a document or a file holds is changed on its way into the service, or out of it.
+
+
+def _documented(change: Change, *, stored: bool) -> Inject:
+    """Change a document; what changes in none of the documented fields breaks no must."""
+
+    def changed(request: Request, before: Any) -> Any:
+        after = change(before)
+        request.memory.silent = not any(before.get(name) != after.get(name) for name in _FIELDS)
+        return after
+
+    def given(request: Request, got: Answer) -> Answer:
+        return (
+            got.with_json(changed(request, got.json)) if got.success and isinstance(got.json, dict) else got
+        )
+
+    sent = do.send(lambda r: r.with_json(changed(r, r.json)) if isinstance(r.json, dict) else None)
+    return sent if stored else do.answer(given)
+
+
+def _texts(is_of: Callable[[str], bool], becomes: Any) -> Change:
+    return partial(rewritten, lambda v, path: becomes if path and isinstance(v, str) and is_of(v) else v)
+
+
+def _arrays(change: Change) -> Change:
+    return partial(rewritten, lambda v, _: change(v) if isinstance(v, list) and v else v)
+
+
+def _member(name: str, becomes: Any) -> Change:
+    return partial(rewritten, lambda v, path: becomes if path == (name,) else v)
+
+
+def _with_bytes(change: Callable[[bytes], bytes], request: Request) -> Request:
+    return replace(request, body=change(request.body))
+
+
+def _with_name(change: Callable[[str], str], request: Request) -> Request:
+    return request.with_params(filename=change(request.params["filename"]) or "file")
+
+
+def _has(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.search(pattern, text) is not None
+
+
+def _any(test: Callable[[str], object]) -> Callable[[str], bool]:
+    return lambda text: any(map(test, text))
+
+
+# fmt: off
+#: Texts that break services: of which a script of theirs is promised, and others that look like something else.
+_SCRIPTS: Final[Mapping[str, tuple[str, Callable[[str], bool]]]] = {
+    "beyond-ascii": ("with letters beyond ASCII", lambda text: not text.isascii()),
+    "astral": ("with characters beyond the basic plane", _any(lambda c: c > "\uffff")),
+    "marks": ("with combining marks", _any(unicodedata.combining)),
+    "right-to-left": ("of a script from the right", _any(lambda c: unicodedata.bidirectional(c) in ("R", "AL"))),
+    "joiners": ("with characters that join others", _has("[\u200b-\u200d\u2060]")),
+    "separators": ("with line separators", _has("[\x0b\x0c\x85\u2028\u2029]")),
+    "full-width": ("with full-width letters", _has("[\uff01-\uff5e]")),
+}
+_TEXTS: Final[Mapping[str, tuple[str, Callable[[str], bool]]]] = {
+    **_SCRIPTS,
+    "date": ("that looks like a date", _has(r"^\d{4}-\d\d-\d\d")),
+    "number": ("that looks like a number", _has(r"^[-+]?\d+([.]\d+)?(e\d+)?$")),
+    "boolean": ("that looks like a boolean", _has("(?i)^(true|false|yes|no|on|off)$")),
+    "none": ("that looks like null", _has("(?i)^(null|none|nil|undefined|nan)$")),
+    "json": ("that looks like JSON", _has(r"(?s)^[\[{].*[\]}]$")),
+    "html": ("that looks like HTML", _has(r"<\w+[^>]*>|&\w+;")),
+    "template": ("that looks like a template", _has(r"\$\{|\{\{|%\w")),
+    "base64": ("that looks like Base64", _has(r"^[A-Za-z0-9+/]{8,}={1,2}$")),
+    "address": ("that looks like an address", _has(r"^\w+://|^\S+@\S+$")),
+    "path": ("that looks like a path", _has(r"\.\./|^/\w|\\\w")),
+    "quotes": ("with quotation marks", _has("[\"'`]")),
+    "backslash": ("with a backslash", _has(r"\\")),
+    "line-break": ("of several lines", _has(r"\n")),
+    "long": ("of 255 or more characters", lambda text: len(text) >= 255),
+}
+_BECOMES: Final = {"lost": ("nothing at all", MISSING), "null": ("null", None), "emptied": ("an empty text", "")}
+_ARRAYS: Final[Mapping[str, tuple[str, Change]]] = {
+    "first-lost": ("of several without the first item", lambda v: v[1:] or v),
+    "second-lost": ("without the second item", lambda v: [*v[:1], *v[2:]]),
+    "last-lost": ("of several without the last item", lambda v: v[:-1] or v),
+    "reversed": ("in reverse order", lambda v: v[::-1]),
+    "distinct": ("with each item once", lambda v: [item for at, item in enumerate(v) if item not in v[:at]]),
+    "unpacked": ("of one as the item alone", lambda v: v[0] if len(v) == 1 else v),
+    "emptied": ("of several as empty ones", lambda v: [] if len(v) > 1 else v),
+}
+_BYTES: Final[Mapping[str, tuple[str, Callable[[bytes], bytes]]]] = {
+    "line-ends": ("with a line feed for each carriage return and line feed", lambda c: c.replace(b"\r\n", b"\n")),
+    "high": ("with a question mark for each byte above 127", lambda c: bytes(b if b < 128 else 63 for b in c)),
+    "null": ("without its null bytes", lambda c: c.replace(b"\0", b"")),
+    "mark": ("without a byte order mark at its beginning", lambda c: c.removeprefix(b"\xef\xbb\xbf")),
+    "last-newline": ("without the line break at its end", lambda c: c.removesuffix(b"\n")),
+    "end-trimmed": ("without white space at its end", bytes.rstrip),
+    "last-lost": ("without its last byte", lambda c: c[:-1]),
+    "edge-lost": ("without byte 4,096", lambda c: c[:4095] + c[4096:]),
+    "cut": ("cut behind 65,536 bytes", lambda c: c[:65_536]),
+    "emptied": ("that is empty", lambda _: b""),
+}
+_NAMES: Final[Mapping[str, tuple[str, Callable[[str], str]]]] = {
+    "lowered": ("in small letters", str.lower),
+    "without-spaces": ("with underscores for spaces", lambda name: name.replace(" ", "_")),
+    "without-signs": ("without signs other than dots, hyphens and underscores", partial(re.sub, r"[^\w.-]", "")),
+    "in-ascii": ("without letters beyond ASCII", lambda name: name.encode("ascii", "ignore").decode()),
+    "cut": ("of 64 characters at most", lambda name: name[:64]),
+    "without-inner-dots": ("with its last dot alone", partial(re.sub, "[.](?=.*[.])", "")),
+}
+_UPDATES: Final = ("draft-save-updates",)
+_CONTENT: Final = ("draft-get-content",)
+_READ: Final = (*_CONTENT, *_UPDATES)
+_FILE: Final = ("attachment-create-listed", "attachment-download-same", "attachment-exists-present")
+_BYTES_KEPT: Final = ("attachment-download-same", "attachment-several")
+#: What the loss, or a change, of a draft breaks that is near another one, by what is done to that, and by how near.
+_SPARED: Final = {_SAVE: ("draft-save-spares-others",), _DELETE: ("draft-delete-spares-others",),
+    **dict.fromkeys(NAMED_SUBMISSIONS, ())}
+_APART: Final = {"twin": ("uid-case-sensitive",), "other_realm": ("realm-drafts-apart",),
+    "on_twin": ("uid-files-case-sensitive",)}
+
+
+def on_records() -> Iterator[Effect]:
+    """What is answered with success is not done, or done otherwise."""
+    lost: dict[str, Clauses] = {_SAVE: ("draft-save-creates", *_READ), _CREATE_FILE: (*_FILE, "attachment-several"),
+        _NAMED: ("workflow-created-exists", "workflow-created-known"), _UPDATE: ("workflow-update-replaces-draft",),
+        _PERSIST: ("attachment-persist-listed", "attachment-persist-downloads"),
+        _DELETE: ("draft-delete-removes", "draft-delete-content-gone", "list-deleted-gone")}
+    yield row("state", "without-effect", "answers success and leaves everything as it was", lost, without_effect,
+        lost=True)
+    for seconds in (1, 3):
+        yield row("state", f"late-{seconds}", f"does what it is asked for {seconds} s after its answer",
+            {name: lost[name] for name in (_SAVE, _DELETE)}, _late(seconds), lost=True)
+    yield row("state", "published-lost", "removes the published version too",
+        {_DELETE: ("draft-delete-keeps-published",)}, _with(_published, do.always(None)))
+    yield row("state", "content-of-another", "stores the content of the account's latest other draft", {_SAVE: _READ},
+        do.send(_of_latest))
+    yield row("state", "bytes-of-another", "stores the bytes of the latest other file", {_CREATE_FILE: _BYTES_KEPT},
+        do.send(lambda r: next((replace(r, body=u.body) for u in reversed(r.memory.uploads.values())), None)))
+    yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",
+        "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, _with(_other_files, do.always(None)))
+    faulty = partial(row, "state", side=Side.REFUSED)
+    yield faulty("draft-saved", "saves the document that it refuses for its content",
+        {_NAMED: _faulty("workflow-order-validation-before-save"),
+            _UPDATE: _faulty("workflow-refused-update-keeps-draft")}, _though_refused(_save))
+    yield faulty("locked", "locks the record whose document it refuses for its content",
+        {_NAMED: _faulty("workflow-order-validation-before-initiate")},
+        _though_refused(lambda request, records: records.lock(*request.key, request.role)))
+
+
+def _faulty(clause: str) -> Callable[[str, Values], Clauses]:
+    """A clause that is broken where the content is faulty."""
+    return lambda _, values: (clause,) if any(value.name == "faulty" for value in values) else ()
+
+
+def on_neighbours() -> Iterator[Effect]:
+    """Something happens to another draft or file, or it is given in place of the right one."""
+    for name, (says, _) in held.RELATIONS.items():
+        near, apart = partial(_near, name), _APART.get(name, ())
+        gone = {op: (*own, *apart, *_CONTENT, "draft-exists-present") for op, own in _SPARED.items()}
+        yield row("neighbour", f"{name}-lost", f"also removes another draft: {says}", gone,
+            _with(near, do.always(None)))
+        if name not in ("equal_content", "of_other_account"):
+            yield row("neighbour", f"{name}-overwritten", f"also writes its own content over another draft: {says}",
+                {op: clauses[:-1] for op, clauses in gone.items() if op != _DELETE}, _with(near, _own_content))
+        if name != "equal_content":
+            info = {} if name == "other_realm" else {_INFO: ("draft-info-own", *apart)}
+            yield row("neighbour", f"{name}-given", f"gives another draft: {says}", {_GET: (*_CONTENT, *apart), **info},
+                _given(name))
+    for name, (says, _) in held.FILE_RELATIONS.items():
+        apart = _APART.get(name, ())
+        yield row("neighbour", f"{name}-lost", f"removes a file of another document {says}",
+            {_CREATE_FILE: (*_FILE, *apart)}, _with(partial(held.neighbour_files, relation=name), do.always(None)))
+        if "content" not in name and name != "same_file":
+            yield row("neighbour", f"{name}-given", f"gives a file of another document {says}",
+                {_GET_FILE: ("attachment-download-same", *apart)}, _given(name))
+
+
+def _near(relation: str, request: Request) -> list[Version]:
+    return held.neighbours(request, relation)[: 1 if relation == "unrelated" else None]
+
+
+def _of_documents(name: str, what: str, clauses: Clauses, change: Change) -> Iterable[Effect]:
+    yield row("value", name, f"stores {what}", {_SAVE: (*clauses, *_UPDATES)}, _documented(change, stored=True))
+    yield row("value", name, f"gives {what}", {_GET: clauses}, _documented(change, stored=False))
+
+
+def on_values() -> Iterator[Effect]:
+    """A value changes on its way into the service, or out of it."""
+    for kind, (says, is_of) in _TEXTS.items():
+        clauses = (*_CONTENT, *(("draft-text-kept",) if kind in _SCRIPTS else ()))
+        for name, (what, becomes) in _BECOMES.items():
+            yield from _of_documents(f"{kind}-{name}", f"each text {says} as {what}", clauses, _texts(is_of, becomes))
+    for name, (says, change) in _ARRAYS.items():
+        yield from _of_documents(f"arrays-{name}", f"arrays {says}", _CONTENT, _arrays(change))
+    for field in _FIELDS:
+        for name in ("lost", "null"):
+            what, becomes = _BECOMES[name]
+            yield from _of_documents(f"{field}-{name}", f"{field} as {what}", _CONTENT, _member(field, becomes))
+    for name, (says, of_bytes) in _BYTES.items():
+        yield row("value", f"bytes-{name}", f"gives a file {says}", {_GET_FILE: _BYTES_KEPT}, do.content(of_bytes))
+        yield row("value", f"bytes-{name}", f"stores a file {says}", {_CREATE_FILE:
+            (*_BYTES_KEPT, "attachment-size-within")}, do.send(partial(_with_bytes, of_bytes)))
+    for name, (says, renamed) in _NAMES.items():
+        yield row("value", f"name-{name}", f"keeps a file under a name {says}", {_CREATE_FILE: ("attachment-name-kept",
+            "attachment-exists-present")}, do.send(partial(_with_name, renamed)))
+# fmt: on
