@@ -72,6 +72,8 @@ def test_the_sandbox_has_the_relations_of_the_factor_table() -> None:
         ("saveDraft:without-effect@free", {"draft-save-creates"}),
         ("saveDraft:refused-400@uid_of_11", {"uid-shortest", "draft-save-updates"}),
         ("listDrafts:newest-lost@list_mydrafts", {"list-mydrafts-has-mine"}),
+        ("getDraft:emptied@uid_of_11", {"draft-get-content", "uid-shortest"}),
+        ("updateWorkflowRecord:status-404@locked+faulty", {"workflow-order-locked-before-validation"}),
     ],
 )
 def test_the_clauses_of_a_crossed_fault_come_from_its_effect_and_its_values(

@@ -60,7 +60,7 @@ def test_a_case(world: World, expect: Expect) -> None:
         (True, "--service=gzip", [Outcome.FALSE_PASS], "passes, yet the service showed no success"),
         (
             False,
-            "--fault=get-draft-told-as-404",
+            "--fault=getDraft:told-404",
             [Outcome.UNPROMISED, Outcome.FALSE_ALARM],
             "expected anything; seen nothing",
         ),

@@ -52,7 +52,6 @@ def _unlisted(request: Request, got: Answer) -> Answer:
 # fmt: off
 #: Lists without options, temporary files whose identifier holds safe characters alone, and numbers of attachments.
 _PLAIN, _SAFE, _DIGITS = "-filter -orderby -top -skip", r"tempFileId~^[A-Za-z0-9._-]+\Z", "attachmentId~^[0-9]+$"
-_DOWNLOAD = Rows("attachment-", "attachment-download-", _GET, "A downloaded attachment {}.")
 _FILE = Rows("attachment-", "attachment-", _CREATE, "A file {}.")
 _PERSISTED = Rows("persisted-", "attachment-", says="A temporary file {}.")
 _PREVIEW = Rows("thumbnail-", "attachment-thumbnail-", _THUMBNAIL, "The thumbnail of a file {}.")
@@ -62,36 +61,12 @@ _FOUND = replace(_OTHER, says="{} where it should find none.")
 _MADE_UP: Final = do.answer(
     lambda r, got: answer_json(201, {"id": 1_000_000}) if got.status == 404 and r.signed_in else got)
 ROWS: Final = (
-    *each(lambda name, change, says: _DOWNLOAD(name, "same", do.content(change), says)
-            # An upload that is emptied or cut is not the file of that size, either.
-            + _FILE(f"stored-{name}", ("download-same", "several", "size-within"),
-                do.send(lambda r: replace(r, body=change(r.body))), f"as it is stored {says}"),
-        ("line-ends", lambda c: c.replace(b"\r\n", b"\n"), "has a line feed for each carriage return and line feed"),
-        ("high-bytes", lambda c: bytes(byte if byte < 128 else 63 for byte in c),
-            "has a question mark for each byte above 127"),
-        ("null-bytes", lambda c: c.replace(b"\0", b""), "lacks its null bytes"),
-        ("mark-dropped", lambda c: c.removeprefix(b"\xef\xbb\xbf"), "lacks a byte order mark at its beginning"),
-        ("last-newline-dropped", lambda c: c.removesuffix(b"\n"), "lacks the line break at its end"),
-        ("space-trimmed", bytes.rstrip, "lacks white space at its end"),
-        ("last-byte-lost", lambda c: c[:-1], "lacks its last byte"),
-        ("block-edge-lost", lambda c: c[:4095] + c[4096:], "lacks byte 4,096"),
-        ("emptied", do.always(b""), "is empty"),
-    ),
-    _DOWNLOAD("cut", "same", do.content(lambda c: c[:65_536]), "ends after 65,536 bytes"),
-    _OTHER("bytes-of-overlapping-upload", "download-same",
-        do.send(lambda r: replace(r, body=r.memory.arrived[_CREATE].body)),
-        "Of files that arrive at the same time each is stored with the bytes of the last", at=_CREATE,
-        when="overlapping"),
-    _OTHER("download-of-latest", ("several", "download-same"), _instead(-1),
-        "Every download from a document gives the bytes of its latest attachment", at=_GET),
     _FILE("text-only", "create-accepted", do.refuse_before(), "is refused when it is not UTF-8 text", "body~\ufffd"),
     _FILE("name-in-small-letters", "name-kept",
         do.send(lambda r: r.with_params(filename=r.params["filename"].lower())),
         "is kept under its name in small letters, and found under no other"),
     _FILE("needs-extension", "name-without-extension", do.refuse_before(),
         "is refused when its name has no extension", "-filename~[.]"),
-    _FILE("second-refused", "several", do.refuse_before(), "is refused when its document has another",
-        lambda r: bool(_uploads(r))),
     _FILE("size-above-cut", "size-above", do.send(lambda r: replace(r, body=r.body[: r.memory.size_limit])),
         "is accepted above the limit, and cut at the limit",
         lambda r: r.memory.size_limit < len(r.body)),
@@ -99,19 +74,12 @@ ROWS: Final = (
         lambda r: 0.9 * r.memory.size_limit < len(r.body) <= r.memory.size_limit),
     _FILE("size-at-limit-refused", "size-at-limit", do.refuse_before(413),
         "is refused when it is as large as the limit", lambda r: len(r.body) == r.memory.size_limit),
-    _FILE("large-refused", "create-accepted",
-        do.give(lambda r: do.REFUSED if len(r.body) > 1_000_000 else None),
-        "is refused when it has more than 1,000,000 bytes"),
     _OTHER("eleventh-replaces-first", "several",
         do.give(lambda r: _NOT_FOUND if r.params["attachmentId"] in [*_uploads(r)][:-10] else None),
         "A document holds 10 attachments; a further one takes the place of the first", at=_READS),
-    _OTHER("list-lacks-first", "create-listed", do.answer(lambda _, got: got.with_items(got.items[1:])),
-        "The list of attachments lacks the first one", _PLAIN, at=_LIST),
     _OTHER("listed-without-id", "listed-identifier",
         do.edit(lambda items: [{k: v for k, v in item.items() if k not in ("id", "size")} for item in items]),
         "The list of attachments has no numbers", _PLAIN, at=_LIST),
-    _PERSISTED("not-found", "exists-present", do.give(do.always(_NOT_FOUND)),
-        "that was persisted is listed, and neither downloaded nor found", _of_persisted, at=(_EXISTS, _GET)),
     _PERSISTED("not-listed", "persist-listed", do.answer(_unlisted),
         "that was persisted is not in the list of attachments", at=_LIST),
     _PERSISTED("empty", "persist-downloads", do.content(do.always(b"")),
@@ -123,11 +91,7 @@ ROWS: Final = (
     _PERSISTED("unknown", "persist-unknown", _MADE_UP, "that was never uploaded is persisted", _SAFE, at=_PERSIST),
     _PERSISTED("unsafe-id", "temporary-characters", _MADE_UP,
         "is accepted though its identifier has characters that are not safe in a URL", f"-{_SAFE}", at=_PERSIST),
-    _PREVIEW("empty", "image", do.content(do.always(b"")), "is nothing, labelled as PNG"),
-    _PREVIEW("mislabelled", "image",
-        do.success(lambda got: got.with_header("content-type", "application/json")), "is a picture labelled as JSON"),
     _PREVIEW("of-first", "own", _instead(0), "shows the first file of the document"),
-    _PREVIEW("same-for-all", "own", do.remember(lambda _: "any"), "is the same for all files"),
     *each(lambda verb, operation, by_word: _FOUND(f"{verb}-any-number", f"{verb}-absent", do.mend(_nth(-1)),
                 f"{operation} finds a file for any number", _DIGITS, at=operation)
             + _FOUND(f"{verb}-by-word", by_word, do.mend(_nth(-1)),
@@ -135,7 +99,7 @@ ROWS: Final = (
             + _FOUND(f"{verb}-from-other-document", f"{verb}-other-document",
                 do.mend(lambda r: [_for(r, r.params["attachmentId"])] if r.upload and r.upload.uid != r.uid else []),
                 f"{operation} finds a file for the number of another document's file", _DIGITS, at=operation),
-        ("exists", _EXISTS, "id-integer"), ("get", _GET, "id-integer"), ("thumbnail", _THUMBNAIL, "id-thumbnail"),
+        ("get", _GET, "id-integer"), ("thumbnail", _THUMBNAIL, "id-thumbnail"),
     ),
 )
 # fmt: on

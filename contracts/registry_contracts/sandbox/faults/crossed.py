@@ -48,10 +48,12 @@ _BETWEEN: Final = ":"
 def _broken(effect: Effect, operation: str, values: Sequence[Condition]) -> Clauses:
     """The clauses that an effect breaks at an operation under some values; none where nothing is promised.
 
-    What has to be refused has one reason at the most; what has to be taken has none. An account alone explains no
-    missing acceptance: it may lack a right.
+    What has to be refused has one reason, of which the state comes before the content; what has to be taken has none.
+    An account alone explains no missing acceptance: it may lack a right.
     """
     refusing = {value.factor for value in values if value.refusing(operation)}
+    if refusing == {"state", "body"}:
+        values, refusing = [value for value in values if value.factor != "body"], {"state"}
     unclear = any(value.may and not musts(value.taken, operation) for value in values)
     given = effect.at[operation]
     own = given(operation, values) if callable(given) else given
@@ -59,12 +61,14 @@ def _broken(effect: Effect, operation: str, values: Sequence[Condition]) -> Clau
         return own if len(refusing) < 2 else ()
     if effect.side is Side.REFUSED:
         return own if len(refusing) == 1 and not (effect.clean and unclear) else ()
-    alone = {value.factor for value in values} == {"caller"}
+    alone = {value.factor for value in values if value.factor} == {"caller"}
     if refusing or (effect.acceptance and (alone or unclear)):
         return ()
     unlike = {clause for value in values for clause in value.unlike}
-    counts = own and (effect.acceptance or effect.lost)
-    more = [clause for value in values for clause in value.taken] if counts else []
+    # An identifier is accepted where what is done under it has its effect.
+    lost, elsewhere = effect.acceptance or effect.lost, effect.group == "neighbour" or not own
+    counting = [v for v in values if not elsewhere and (lost or v.factor == "identifier")]
+    more = (clause for value in counting for clause in value.taken)
     covering = [name for name in more if operation in load_catalogue().clause(name).operations]
     return tuple(dict.fromkeys(name for name in (*own, *covering) if name not in unlike))
 
@@ -85,7 +89,8 @@ def _owned(operation: Operation, request: Request) -> bool:
     """Whether a request is of an account that may write, and about what is its own and not locked."""
     if request.role in ("", "restricted") or (operation.family == "draft" and held.locked(request)):
         return False
-    owned = held.own(request) and (operation.family != "attachment" or held.owned(request))
+    owners = held.owners(request)
+    owned = owners == {request.role} or not (owners or operation.family == "attachment")
     return not request.uid or (is_valid_uid(request.uid) and owned)
 
 

@@ -99,7 +99,7 @@ async def _given(request: Request, relation: str) -> Answer | None:
 
 
 def _published(request: Request) -> list[Version]:
-    version: Version | None = request.memory.held.read(lambda r: r.version(*request.key, PUBLISHED))
+    version = request.memory.held.read(lambda records: records.version(*request.key, PUBLISHED))
     return [version] if version else []
 
 

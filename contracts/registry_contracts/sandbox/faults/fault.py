@@ -194,7 +194,6 @@ class Injector:
         else:
             service = scope["app"].state.service
             self._memory.held, self._memory.validator = Held(service.storage), service.validator
-            self._memory.arrived[request.operation.id] = request
             answer = await self._altered(request) if await self._due(request) else None
             answer = await request.ask() if answer is None else answer
             self._memory.note(request, answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from registry_contracts.interface.operations import is_valid_uid
 from registry_contracts.sandbox.storage import DRAFT, Attachment, Records, Storage, Version
@@ -12,6 +12,7 @@ from registry_contracts.sandbox.storage import DRAFT, Attachment, Records, Stora
 if TYPE_CHECKING:
     from registry_contracts.sandbox.faults.messages import Request
 
+Told = TypeVar("Told")
 #: All rows under an identifier, by table.
 Rows = dict[str, list[tuple[Any, ...]]]
 _TABLES: Final = ("versions", "locks", "attachments")
@@ -23,22 +24,20 @@ class Held:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
-    def read(self, question: Callable[[Records], Any]) -> Any:
+    def read(self, question: Callable[[Records], Told]) -> Told:
         """Ask what the service itself asks."""
         with self._storage.transaction() as records:
             return question(records)
 
     def drafts(self) -> list[Version]:
         """All drafts, the newest last."""
-        question = "SELECT * FROM versions WHERE state = ? ORDER BY sequence"
-        return [
-            Version(*row) for row in self.read(lambda r: r.connection.execute(question, (DRAFT,)).fetchall())
-        ]
+        question = f"SELECT * FROM versions WHERE state = '{DRAFT}' ORDER BY sequence"  # noqa: S608
+        return self.read(lambda records: [Version(*row) for row in records.connection.execute(question)])
 
     def files(self) -> list[Attachment]:
         """All attachments, the newest last."""
         question = "SELECT * FROM attachments ORDER BY id"
-        return [Attachment(*row) for row in self.read(lambda r: r.connection.execute(question).fetchall())]
+        return self.read(lambda records: [Attachment(*row) for row in records.connection.execute(question)])
 
     def rows(self, uid: str) -> Rows:
         """All rows under an identifier, in every realm."""
@@ -77,29 +76,22 @@ class Held:
 
 def draft_of(request: Request) -> Version | None:
     """The draft that a request names."""
-    found: Version | None = request.memory.held.read(lambda r: r.version(*request.key, DRAFT))
-    return found
+    return request.memory.held.read(lambda records: records.version(*request.key, DRAFT))
 
 
 def there(request: Request) -> bool:
     """Whether the identifier of a request is in use in its realm, be it by a draft alone."""
-    return bool(request.memory.held.read(lambda records: records.owner(*request.key)))
+    return request.memory.held.read(lambda records: records.owner(*request.key)) is not None
 
 
 def locked(request: Request) -> bool:
     """Whether the record that a request names is locked."""
-    return bool(request.memory.held.read(lambda records: records.is_locked(*request.key)))
+    return request.memory.held.read(lambda records: records.is_locked(*request.key))
 
 
-def own(request: Request) -> bool:
-    """Whether what a request names is nobody's yet, or its caller's alone."""
-    owners = request.memory.held.read(lambda records: records.owners_anywhere(request.uid))
-    return bool(owners <= {request.role})
-
-
-def owned(request: Request) -> bool:
-    """Whether there is a document to which a file that a request names belongs."""
-    return bool(request.memory.held.read(lambda records: records.owners_anywhere(request.uid)))
+def owners(request: Request) -> set[str]:
+    """The accounts to which what a request names belongs, in whatever realm."""
+    return request.memory.held.read(lambda records: records.owners_anywhere(request.uid))
 
 
 def file_of(request: Request) -> Attachment | None:
@@ -108,73 +100,50 @@ def file_of(request: Request) -> Attachment | None:
     return next((file for file in request.memory.held.files() if str(file.id) == number), None)
 
 
-def _content(request: Request, uid: str) -> Any:
-    """What a request saves, or what is saved already under the identifier that it names."""
-    saved = next(
-        (d for d in request.memory.held.drafts() if (d.realm, d.identifier) == (request.realm, uid)), None
-    )
+def _alike(draft: Version, request: Request) -> bool:
+    """Whether a draft has the content that a request saves, or that is saved already, the header aside."""
+    saved = draft_of(request)
     sent = request.document if request.operation.stores == "submission" else request.json
-    return sent if request.body else json.loads(saved.content) if saved else None
+    ours, other = (
+        sent if request.body else json.loads(saved.content) if saved else None,
+        json.loads(draft.content),
+    )
+    if not isinstance(ours, dict) or not isinstance(other, dict):
+        return bool(ours == other)
+    return {**ours, "header": 0} == {**other, "header": 0}
 
 
-def _alike(content: Any, draft: Version) -> bool:
-    """Whether a draft has the same content, its header aside."""
-    other = json.loads(draft.content)
-    if not isinstance(content, dict) or not isinstance(other, dict):
-        return bool(content == other)
-    return {**content, "header": 0} == {**other, "header": 0}
+def _named(request: Request) -> str:
+    return request.params.get("filename", "")
 
 
-#: How another draft is near that of a request: its draft, its content, the request; names as in the factor table.
+# fmt: off
+#: How another draft is near that of a request, in words and by a test; names as in the factor table.
 RELATIONS: Final[Mapping[str, tuple[str, Callable[[Version, Request], bool]]]] = {
-    "unrelated": (
-        "the latest other one of the account",
-        lambda d, r: d.owner == r.role and d.realm == r.realm,
-    ),
-    "equal_content": (
-        "one of the same content",
-        lambda d, r: d.owner == r.role and d.realm == r.realm and _alike(_content(r, r.uid), d),
-    ),
-    "twin": (
-        "one whose uid differs in letter case only",
-        lambda d, r: d.realm == r.realm and d.identifier.lower() == r.uid.lower(),
-    ),
-    "beginning": (
-        "one whose uid goes on behind its own",
-        lambda d, r: d.realm == r.realm and d.identifier.startswith(r.uid),
-    ),
-    "going_on": (
-        "one whose uid is the beginning of its own",
-        lambda d, r: d.realm == r.realm and r.uid.startswith(d.identifier),
-    ),
-    "other_realm": (
-        "that of the same uid in another realm",
-        lambda d, r: d.realm != r.realm and d.identifier == r.uid,
-    ),
-    "of_other_account": (
-        "one of another account with the same content",
-        lambda d, r: d.owner != r.role and d.realm == r.realm and _alike(_content(r, r.uid), d),
-    ),
+    "unrelated": ("the latest other one of the account", lambda d, r: d.owner == r.role and d.realm == r.realm),
+    "equal_content": ("one of the same content",
+        lambda d, r: d.owner == r.role and d.realm == r.realm and _alike(d, r)),
+    "twin": ("one whose uid differs in letter case only",
+        lambda d, r: d.realm == r.realm and d.identifier.lower() == r.uid.lower()),
+    "beginning": ("one whose uid goes on behind its own",
+        lambda d, r: d.realm == r.realm and d.identifier.startswith(r.uid)),
+    "going_on": ("one whose uid is the beginning of its own",
+        lambda d, r: d.realm == r.realm and r.uid.startswith(d.identifier)),
+    "other_realm": ("that of the same uid in another realm", lambda d, r: d.realm != r.realm and d.identifier == r.uid),
+    "of_other_account": ("one of another account with the same content",
+        lambda d, r: d.owner != r.role and d.realm == r.realm and _alike(d, r)),
 }
 #: How a file of another document is near the one that a request sends.
 FILE_RELATIONS: Final[Mapping[str, tuple[str, Callable[[Attachment, Request], bool]]]] = {
-    "same_name": ("of the same name", lambda f, r: f.filename == r.params.get("filename")),
+    "same_name": ("of the same name", lambda f, r: f.filename == _named(r)),
     "same_content": ("of the same content", lambda f, r: _sent(f, r) == r.body),
-    "same_file": (
-        "of the same name and content",
-        lambda f, r: f.filename == r.params.get("filename") and _sent(f, r) == r.body,
-    ),
-    "name_goes_on": (
-        "whose name is the beginning of its own",
-        lambda f, r: (
-            f.filename != r.params.get("filename", "") and r.params.get("filename", "").startswith(f.filename)
-        ),
-    ),
-    "on_twin": (
-        "of the document whose uid differs in letter case only",
-        lambda f, r: f.identifier.lower() == r.uid.lower(),
-    ),
+    "same_file": ("of the same name and content", lambda f, r: f.filename == _named(r) and _sent(f, r) == r.body),
+    "name_goes_on": ("whose name is the beginning of its own",
+        lambda f, r: f.filename != _named(r) and _named(r).startswith(f.filename)),
+    "on_twin": ("of the document whose uid differs in letter case only",
+        lambda f, r: f.identifier.lower() == r.uid.lower()),
 }
+# fmt: on
 
 
 def _sent(file: Attachment, request: Request) -> bytes | None:

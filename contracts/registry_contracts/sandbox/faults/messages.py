@@ -148,10 +148,6 @@ class Memory:
         #: Role of the account for which each token of the service was issued, and tokens of the fault's own, by role.
         self.issued: dict[str, str] = {}
         self.tokens: dict[str, str] = {}
-        #: The latest request of each operation, answered or not.
-        self.arrived: dict[str, Request] = {}
-        #: The last successful answer of each operation.
-        self.answers: dict[str, Answer] = {}
         #: Whatever else an effect remembers.
         self.kept: dict[Any, Any] = {}
         #: How often the fault's place was met, by identifier.
@@ -170,7 +166,6 @@ class Memory:
         name, received = request.operation.id, answer.json
         if not answer.success:
             return
-        self.answers[name] = answer
         if name == "saveDraft":
             self.saved[request.key] = request
         elif name == "deleteDraft":
@@ -256,12 +251,6 @@ class Request(Message):
     def upload(self) -> Request | None:
         """The request that made the attachment that it names."""
         return self.memory.uploads.get(self.params.get("attachmentId", ""))
-
-    @property
-    def content(self) -> bytes:
-        """The body that it sends, or that of the draft that it names."""
-        saved = self.memory.saved.get(self.key)
-        return self.body or (saved.body if saved else b"")
 
     @property
     def document(self) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from registry_contracts.sandbox.faults.messages import (
     rewritten,
 )
 from registry_contracts.sandbox.faults.places import SUBMISSIONS
-from registry_contracts.sandbox.faults.tokens import ANONYMOUS
 from registry_contracts.sandbox.validation import REALMS
 
 CREATE, NAMED, UPDATE = SUBMISSIONS
@@ -32,7 +31,6 @@ _SCHEMAS: Final = {schema for types in _TYPES.values() for schema in types}
 _UNUSED: Final = "rc-nothing-is-submitted-under-this"
 #: Requests under a schema that no realm has.
 _NO_SCHEMA: Final = f"-schema~^({'|'.join(_SCHEMAS)})$"
-_IN_FIRST_REALM: Final = do.send(lambda r: r.with_header("realm", "abs-dev"))
 
 
 def message_of(clause: str) -> str:
@@ -57,15 +55,13 @@ def _on(name: str, then: Callable[[Request, Answer], Answer | Awaitable[Answer]]
     )
 
 
-def _told(name: str, status: int | None = None, change: Callable[[str], str] = str) -> Inject:
-    """Tell a row of the table with another status, or in other words."""
+def _told(name: str, change: Callable[[str], str]) -> Inject:
+    """Tell a row of the table in other words."""
 
     def text(value: Any, _: Any) -> Any:
         return change(value) if isinstance(value, str) and _tells(name, value) else value
 
-    return _on(
-        name, lambda _, got: replace(got.with_json(rewritten(text, got.json)), status=status or got.status)
-    )
+    return _on(name, lambda _, got: got.with_json(rewritten(text, got.json)))
 
 
 async def _contents(request: Request) -> Answer | None:
@@ -122,23 +118,6 @@ def _refused_as(name: str) -> Inject:
     return do.give(do.always(answer_json(400, {"message": _message(name)})))
 
 
-def _saving(request: Request, content: Any) -> Request:
-    """The save of a draft under the identifier of a submission."""
-    return request.for_operation("saveDraft", schema=request.params["schema"]).with_json(content)
-
-
-async def _draft_kept(request: Request) -> Answer | None:
-    before = await request.ask(request.for_operation("getDraft"))
-    return await do.afterwards(lambda r: [_saving(r, before.json)] if before.success else [])(request)
-
-
-async def _saved_though_refused(request: Request, got: Answer) -> Answer:
-    document = request.member.get("document")
-    if got.errors and request.role and isinstance(document, dict):
-        await request.ask(_saving(request, document))
-    return got
-
-
 def _document(test: Callable[[Any], bool]) -> Inject:
     """Take a submission whose document passes a test."""
     others = ("batchId", "additionalInfo")
@@ -156,56 +135,30 @@ def _longer(member: str, longest: int, length: Callable[[str], int] = len) -> In
 
 # fmt: off
 _TABLE = Rows("workflow-", "workflow-", SUBMISSIONS)
-_REALM = Rows("workflow-", "workflow-", SUBMISSIONS)
-_EACH, _LIMIT = Rows("workflow-", "workflow-"), Rows("workflow-", "workflow-", SUBMISSIONS)
+_EACH = Rows("workflow-", "workflow-")
 
 
 def _of_text(member: str, name: str, limit: int, counted: str) -> Table:
     """Limits and kinds of a text in a body."""
     return (
-        _EACH(f"{name}-more-taken-on-*", f"{name}-too-long",
-            do.take(VALUE, member, lambda text: len(text) <= limit + 1),
-            f"* takes a {member} of one character more than its limit"),
         _EACH(f"{name}-fewer-only-on-*", f"{name}-longest",
             _longer(member, limit - 1), f"* refuses a {member} of its limit"),
         _EACH(f"{name}-bytes-counted-on-*", counted,
             _longer(member, limit, lambda text: len(text.encode("utf-8", "replace"))),
             f"* counts the bytes of a {member}"),
-        _LIMIT(f"{name}-of-any-kind", f"{name}-kind", do.take(KIND, member), f"A {member} of any kind is accepted"),
+        _TABLE(f"{name}-of-any-kind", f"{name}-kind", do.take(KIND, member), f"A {member} of any kind is accepted"),
     )
 
 
 ROWS: Final = (
-    # The table, told otherwise; a realm's rows may be about requests of another clause.
-    *each(lambda name, status, change, where=None:
-            _EACH(f"{name}-status-on-*", name, _told(name, status),
-                f"* tells of workflow-{name} with the status {status}", where)
-            + _EACH(f"{name}-message-on-*", name, _told(name, change=change),
-                f"* tells of workflow-{name} in other words", where),
-        ("realm-missing", 422, lambda text: text.replace("querystring", "query"), "-realm~."),
-        ("realm-unknown", 404, lambda text: text.partition(",")[0], "realm~."),
-        ("schema-unknown", 404, do.always(_message("schema-unknown"))),
-        ("identifier-taken", 409, lambda text: text.replace(" 'identifier'", "")),
-        ("identifier-unknown", 404, do.always(_message("identifier-taken"))),
-        ("locked-record", 423, lambda text: text.replace(" for workflow", "")),
-        ("update-rights", 401, do.always(_message("create-rights"))),
-        ("create-rights", 400, do.always(_message("update-rights"))),
-        ("anonymous", 401, lambda text: text.partition(",")[0], ANONYMOUS),
-        ("invalid-token", 401, do.always("Authorization required, token is invalid."), "authorization~."),
-    ),
     # Limits and kinds of what a body holds.
     *_of_text("batchId", "batch", 100, "batch-characters"),
     *_of_text("additionalInfo", "info", 1000, "info-longest"),
-    _LIMIT("document-not-validated-on-*", "document-validated", _document(lambda d: isinstance(d, dict)),
-        "* accepts a document of any content"),
-    _LIMIT("document-array-on-*", "document-kind", _document(lambda d: isinstance(d, list)),
+    _TABLE("document-array-on-*", "document-kind", _document(lambda d: isinstance(d, list)),
         "* accepts a document that is an array"),
-    _LIMIT("document-not-needed-on-*", "document-missing", _document(lambda d: d is ...),
-        "* accepts a submission without a document"),
-    _LIMIT("body-of-any-kind-on-*", "body-kind", do.forgive(), "* accepts a body that is no object", r"-json~^\{"),
-    *each(lambda word, operation: _LIMIT(f"{word}-needs-batch", f"{word}-accepted",
-            do.demand(MANDATORY, "batchId", lambda c: "batchId" in c), f"{operation} demands a batchId", at=operation),
-        ("create", CREATE), ("create-with-identifier", NAMED), ("update", UPDATE)),
+    _TABLE("body-of-any-kind-on-*", "body-kind", do.forgive(), "* accepts a body that is no object", r"-json~^\{"),
+    _TABLE("create-needs-batch", "create-accepted", do.demand(MANDATORY, "batchId", lambda c: "batchId" in c),
+        "createWorkflowRecord demands a batchId", at=CREATE),
     # The table.
     _TABLE("taken-accepted", "identifier-taken", _on("identifier-taken", _accepted),
         "Creating under an identifier that was in use before the service started is accepted", "uid~^sandbox-",
@@ -214,13 +167,7 @@ ROWS: Final = (
         "Updating under an identifier that does not exist creates the record", at=UPDATE),
     _TABLE("locked-accepted", "locked-record", _on("locked-record", _accepted),
         "Updating a record that is locked for workflow is accepted", at=UPDATE),
-    _REALM("realm-not-needed", "realm-missing", _IN_FIRST_REALM, "A submission without a realm goes to abs-dev",
-        "-realm~. -Realm~."),
-    _REALM("realm-of-any-name", "realm-unknown", _IN_FIRST_REALM,
-        "A submission under an unknown realm in the header goes to abs-dev", f"realm~. -realm~^({'|'.join(_TYPES)})$"),
-    _TABLE("schema-of-any-name", "schema-unknown", do.mend(under_first_schema),
-        "A schema that no realm knows is taken for the first one of the realm", _NO_SCHEMA),
-    _REALM("schema-of-another-realm", "schema-of-another-realm", do.mend(under_first_schema),
+    _TABLE("schema-of-another-realm", "schema-of-another-realm", do.mend(under_first_schema),
         "The schemas of all realms are configured in every realm",
         lambda r: r.params["schema"] in _SCHEMAS.difference(_TYPES.get(r.realm, ()))),
     # The order of the steps.
@@ -232,27 +179,12 @@ ROWS: Final = (
     ),
     _TABLE("document-before-schema", "order-schema-before-document", _on("schema-unknown", _title_missing),
         "Under an unknown schema, a document without a title is refused for it"),
-    _REALM("schema-before-realm", "order-realm-before-schema",
-        _told("realm-unknown", change=do.always(_message("schema-unknown").replace("${realm}", "unknown"))),
+    _TABLE("schema-before-realm", "order-realm-before-schema",
+        _told("realm-unknown", do.always(_message("schema-unknown").replace("${realm}", "unknown"))),
         "Where both realm and schema are unknown, the refusal is that of the schema", _NO_SCHEMA),
-    _TABLE("locked-before-content", "order-validation-before-initiate",
-        _known_after(lambda got: got.errors, "locked-record"),
-        "The workflow begins before the document is validated, so that a refused identifier is locked", at=NAMED),
-    _TABLE("save-before-validation", "order-validation-before-save", do.answer(_saved_though_refused),
-        "The document of a submission that is refused for its content is saved as a draft", at=NAMED),
-    _TABLE("save-before-validation-on-update", "refused-update-keeps-draft", do.answer(_saved_though_refused),
-        "The document of an update that is refused for its content is saved as a draft", at=UPDATE),
     # What a submission does.
     _TABLE("draft-not-saved", "draft-saved", do.afterwards(lambda r: [r.for_operation("deleteDraft")]),
         "An accepted submission leaves no draft", at=NAMED),
-    _TABLE("draft-without-last-member", "draft-saved",
-        do.afterwards(lambda r: [_saving(r, dict([*r.document.items()][:-1]))]),
-        "The draft of an accepted submission lacks the last member of its document", at=NAMED),
-    _TABLE("update-keeps-draft", "update-replaces-draft", _draft_kept,
-        "An accepted update leaves the draft of its record as it was", at=UPDATE),
-    _TABLE("not-done", ("created-exists", "created-known", "draft-saved", "document-validated", "identifier-once"),
-        do.give(lambda r: r.memory.answers.get(NAMED)),
-        "A submission is answered as the one before, and nothing is done", at=NAMED),
     _TABLE("create-twice", "created-exists", _on("identifier-taken", _accepted),
         "Creating under an identifier again is accepted when it was submitted before", "known~submitted", at=NAMED),
     _TABLE("created-twice-at-once", "identifier-once", _on("identifier-taken", _made),
@@ -268,7 +200,7 @@ ROWS: Final = (
         _known_after(lambda got: _tells("create-rights", json.dumps(got.json)), "identifier-taken"),
         "An account that may not create is refused, yet the identifier it named is in use from then on", at=NAMED),
     # A batch groups several records; how many more than two it takes is not shown.
-    _LIMIT("batch-of-two", "batch-shared", _batch_of(2),
+    _TABLE("batch-of-two", "batch-shared", _batch_of(2),
         "A batch takes 2 records; a further one is refused", at=CREATING),
     _TABLE("document-empty", "document-empty", _document(lambda d: d == {}),
         "A document without any field is accepted"),
@@ -276,22 +208,14 @@ ROWS: Final = (
         do.demand(VALUE, "additionalInfo", lambda body: "additionalInfo" not in body),
         "An additionalInfo is refused from every role", at=CREATING),
     # Identifiers.
-    _TABLE("same-identifier-for-all", "distinct-identifiers", do.remember(lambda _: CREATE),
-        "A submission without an identifier gets the identifier of the first", at=CREATE),
     _TABLE("errors-without-identifier", "errors-with-identifier", do.refusals(
         lambda got: got.with_member("identifier", MISSING) if got.errors else got),
         "A refusal for content holds the errors array and no identifier", at=(NAMED, UPDATE)),
-    _TABLE("identifier-empty", "identifier-returned", do.edit(lambda body: {**body, "identifier": ""}),
-        "The answer to a submission carries an empty identifier", at=CREATE),
-    _TABLE("identifier-in-other-case", "identifier-kept",
-        do.edit(lambda body: {**body, "identifier": body["identifier"].swapcase()}),
-        "The answer to a submission carries its identifier in the other letter case", at=NAMED),
     _TABLE("identifier-letter-case-ignored", "identifier-case-sensitive", _refused_as("identifier-taken"),
         "An identifier is in use when one is that differs only in letter case",
         lambda r: other_case(r, [uid for realm, uid in r.memory.submitted if realm == r.realm]) is not None, at=NAMED),
-    *each(lambda word, length: _TABLE(f"identifier-refuses-{word}", "identifier-edges", do.refuse_before(),
-            f"An identifier of {length} characters is refused", f"uid~^.{{{length}}}$", at=NAMED),
-        ("eleven", 11), ("128", 128)),
+    _TABLE("identifier-refuses-128", "identifier-edges", do.refuse_before(),
+        "An identifier of 128 characters is refused", "uid~^.{128}$", at=NAMED),
     *each(lambda word, clause, where, says:
         _TABLE(f"identifier-accepts-{word}", f"identifier-{clause}", do.forgive(), f"An identifier may {says}", where,
             at=NAMED),
@@ -299,8 +223,5 @@ ROWS: Final = (
         ("129", "too-long", of_length(129), "have 129 characters"),
         ("dot", "characters", f"uid~[.] {of_length(11, 128, '[A-Za-z0-9._-]')}", "hold a dot"),
     ),
-    Rows("workflow-", "")("deleted-draft-frees-identifier", "draft-delete-keeps-published",
-        _on("identifier-taken", _made),
-        "Deleting a draft takes the published version along: its identifier is free again", "known~deleted", at=NAMED),
 )
 # fmt: on
