@@ -70,7 +70,7 @@ def trials_of_function(name: str, function: Function) -> list[Trial]:
 def calm_trials(seed: int) -> Iterator[Trial]:
     """The faithful service in every realm, and services that have each variant once, in company that the seed draws."""
     for realm in DEVELOPMENT_REALMS:
-        yield faithful_trial(realm)
+        yield faithful_trial((realm,))
     yield service_trial(Part.FIXED, SLOW, FIXED_SEED, DEVELOPMENT_REALMS[-1])
     for name in VARIANTS:
         if VARIANTS[name].settings:
@@ -90,10 +90,10 @@ def _each_once(seed: int) -> Iterator[list[str]]:
 
 
 def faithful_trial(
-    realm: str, profile: str = "gate", seed: int = FIXED_SEED, functions: Iterable[str] = ()
+    realms: tuple[str, ...], profile: str = "gate", seed: int = FIXED_SEED, functions: Iterable[str] = ()
 ) -> Trial:
     """The faithful service, be it before the cases of some test functions alone."""
-    return Trial(Part.FIXED, Kind.SERVICE, FAITHFUL, (realm,), seed, profile, only=tuple(functions))
+    return Trial(Part.FIXED, Kind.SERVICE, FAITHFUL, realms, seed, profile, only=tuple(functions))
 
 
 def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate") -> Trial:

@@ -216,8 +216,8 @@ class _Prover:
                 yield replace(result.trial, kind=Kind.SERVICE, name=FAITHFUL)
             elif place not in passed:
                 wanted.setdefault(place, set()).update(map(function_of, result.found_by))
-        for profile, seed, realm in sorted(wanted):
-            yield faithful_trial(realm, profile, seed, sorted(wanted[profile, seed, realm]))
+        for (profile, seed, realms), functions in sorted(wanted.items()):
+            yield faithful_trial(realms, profile, seed, sorted(functions))
 
     def _run(
         self, trials: Sequence[Trial], follows: Callable[[Trial], Trial | None] = lambda _: None
@@ -287,8 +287,8 @@ class _Prover:
             click.echo(f"{self._done} trials done, {left} to come", err=True)
 
 
-#: Profile, seed and realm of a run.
-_Place = tuple[str, int, str]
+#: Profile, seed and realms of a run.
+_Place = tuple[str, int, tuple[str, ...]]
 
 
 def _passed(results: Iterable[Result]) -> dict[_Place, set[str]]:
@@ -301,6 +301,4 @@ def _passed(results: Iterable[Result]) -> dict[_Place, set[str]]:
 
 
 def _place(result: Result) -> _Place:
-    """Where a run found something first, or passed."""
-    realm = result.realm if result.realm in result.trial.realms else result.trial.realms[0]
-    return result.trial.profile, result.trial.seed, realm
+    return result.trial.profile, result.trial.seed, result.trial.realms

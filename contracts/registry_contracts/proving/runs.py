@@ -130,7 +130,6 @@ class Watch:
     errors: list[str] = field(default_factory=list)
     requests: int = 0
     first: int | None = None
-    realm: str = ""
     ended: bool = False
 
     def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox:  # noqa: ARG002 - the hook's
@@ -186,7 +185,7 @@ class Watch:
         if finding.clause in self.clauses:
             self.found_by[case] = None
             if self.first is None:
-                self.first, self.realm = worker.counts["requests"], case_of(item).realm
+                self.first = worker.counts["requests"]
             if self.stop:
                 self.ended = True
                 items = item.session.items
@@ -263,7 +262,6 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
         exit_code=code,
         findings=tuple(watch.findings.values()),
         found_by=tuple(watch.found_by),
-        realm=watch.realm,
         passed=tuple(watch.passed) if trial.name == FAITHFUL and trial.kind is Kind.SERVICE else (),
         requests=watch.requests if watch.first is None else watch.first,
         altered=sandbox.counts.get("altered"),
@@ -346,7 +344,7 @@ def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> No
             text = f"{seen['operation']}: expected {seen['expected']}; seen {seen['seen']}"
             result.findings += (Found(seen["clause"], True, seen["cases"][0], text[:_SHOWN]),)
             if seen["clause"] in trial.clauses and not result.found_by:
-                result.found_by, result.realm = tuple(seen["cases"]), seen["realm"]
+                result.found_by = tuple(seen["cases"])
     result.reasons = tuple(_reasons(trial, verdict))
     # A run of a few cases shows no more than they need.
     if trial.kind is Kind.SERVICE and counts and not (trial.only or trial.narrow):

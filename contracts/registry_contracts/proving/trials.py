@@ -123,7 +123,6 @@ class Result:
         exit_code: The run's own; that of a run which was ended at its finding says nothing.
         findings: The first confirmed one on each clause.
         found_by: Cases with a finding that counts.
-        realm: Where the first of them ran.
         passed: Cases that the faithful service passed.
         requests: Sent until the first finding that counts, or in all.
         altered, mattered: How often the fault made a difference, and how often where something is promised; None when
@@ -142,7 +141,6 @@ class Result:
     exit_code: Count = 0
     findings: tuple[Found, ...] = ()
     found_by: tuple[Name, ...] = ()
-    realm: str = ""
     passed: tuple[Name, ...] = ()
     requests: Count = 0
     seconds: Seconds = 0.0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from registry_contracts.proving.floor import Floor, Share
+from registry_contracts.proving.floor import Floor, Share, read_floor
 from registry_contracts.proving.report import Report
 from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Part, Result, Trial
 
@@ -84,6 +85,12 @@ def test_a_draw_fails_below_the_interval_of_what_was_measured() -> None:
     for missed, code in ((0, 0), (1, 0), (8, 0), (10, 1), (11, 1)):
         results = [*[found(DRAWN)] * (60 - missed), *[Result(DRAWN, mattered=1)] * missed]
         assert report(*results, floor=FLOOR).exit_code() == code, missed
+
+
+def test_the_measurement_that_the_main_job_is_held_against_can_be_read() -> None:
+    floor = read_floor(Path(".ci/drawn.json"))
+    assert floor.allows(Share(floor.found, floor.drawn))
+    assert not floor.allows(Share(0, floor.drawn))
 
 
 def test_a_drawn_fault_that_made_no_difference_is_told_apart_and_need_not_be_found() -> None:

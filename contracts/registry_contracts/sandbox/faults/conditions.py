@@ -6,7 +6,6 @@ the service sees them: on the request, and in what it holds.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -261,8 +260,6 @@ _OWN: Final = (
     Condition(ALWAYS, "", lambda _: True),
     *(Condition(f"in-{realm}", f"the realm is {realm}", partial(_in, realm))
         for realm in WORKFLOW_REALMS),
-    Condition("beyond-ascii", "the content has text beyond ASCII",
-        lambda r: not json.dumps(r.document, ensure_ascii=False).isascii()),
     *(Condition(name, f"it is time {name[-1]} or later for an identifier",
         partial(_from, int(name[-1])), unlike=("draft-save-creates",),
         taken=("attachment-several",)) for name in COUNTED),

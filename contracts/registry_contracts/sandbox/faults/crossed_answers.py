@@ -182,8 +182,8 @@ def _entry(place: str, what: str) -> Inject:
         if at is None or not 0 <= at <= last:
             return got
         twice = what == "doubled"
-        # That a file is listed once is promised of pages alone.
-        request.memory.silent = twice and request.operation.id != _LIST and "top" not in request.options
+        # That an entry is listed once is promised of pages alone.
+        request.memory.silent = twice and "top" not in request.options
         return got.with_items([*items[:at], *([items[at]] * 2 if twice else []), *items[at + 1 :]])
 
     return do.answer(changed)
@@ -255,8 +255,9 @@ _MINE: Final = ("list-mydrafts-has-mine",)
 _LISTED: Final = _by_question(every=ACCEPTANCE[_LIST], list_all=("list-answers",), list_my=("list-my-answers",),
     list_mydrafts=_MINE, list_top=("list-top",), list_page=_PAGES)
 _LACKING: Final = _by_question(every=(*_MINE, *_PAGES, "list-skip"), list_mydrafts=_MINE, list_page=_PAGES)
-_DOUBLED: Final = _by_question(every=("list-pages-cover", "list-top"), list_top=("list-top",),
-    list_page=(*_PAGES, "list-top"))
+_IN_PART: Final = ("list-collection-with-top",)
+_DOUBLED: Final = _by_question(every=("list-pages-cover", "list-top", *_IN_PART), list_top=("list-top",),
+    list_page=(*_PAGES, "list-top"), list_my=_IN_PART, list_mydrafts=_IN_PART)
 _ACCEPTED: Final[At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
 _NAMES: Final[At] = {_CREATE: ("workflow-identifier-returned",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ("workflow-identifier-kept",))}
