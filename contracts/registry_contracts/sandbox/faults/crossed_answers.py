@@ -311,17 +311,17 @@ def on_answers() -> Iterator[Effect]:
 def on_refusals() -> Iterator[Effect]:
     """What has to be refused is taken, or told otherwise than the document says."""
     refused = partial(Effect, side=Side.REFUSED)
-    yield refused("accepted", "accepted", "takes what it has to refuse", dict.fromkeys(OPERATIONS, _reasons), _accepted)
-    yield refused("accepted", "done-though-refused", "refuses what it has to, and does it all the same",
-        dict.fromkeys((_SAVE, _DELETE, _CREATE_FILE, _PERSIST, *NAMED_SUBMISSIONS), _reasons), _done_and_refused)
-    yield row("accepted", "answered", "answers success to what it has to refuse, and does nothing",
-        dict.fromkeys((*SUBMISSIONS, *CONTACTS, _EXISTS, _FILE_EXISTS), _of_request), do.forgive(), side=Side.REFUSED)
     for status in (401, 404, 409, 422):
         yield refused("row", f"status-{status}", f"refuses with {status} in place of the status of the table",
             dict.fromkeys(SUBMISSIONS, _rows), partial(_told_with, status=status), clean=True)
     for other in ("cut", "of-another-row", "lost"):
         yield refused("row", f"message-{other}", f"refuses with a message that is {other.replace('-', ' ')}",
             dict.fromkeys(SUBMISSIONS, _rows), partial(_told_with, message=other), clean=True)
+    yield refused("accepted", "accepted", "takes what it has to refuse", dict.fromkeys(OPERATIONS, _reasons), _accepted)
+    yield refused("accepted", "done-though-refused", "refuses what it has to, and does it all the same",
+        dict.fromkeys((_SAVE, _DELETE, _CREATE_FILE, _PERSIST, *NAMED_SUBMISSIONS), _reasons), _done_and_refused)
+    yield row("accepted", "answered", "answers success to what it has to refuse, and does nothing",
+        dict.fromkeys((*SUBMISSIONS, *CONTACTS, _EXISTS, _FILE_EXISTS), _of_request), do.forgive(), side=Side.REFUSED)
     with_content = (*SUBMISSIONS, *CONTACTS)
     for place in _PLACES:
         for name, (clause, change) in _ELEMENTS.items():
