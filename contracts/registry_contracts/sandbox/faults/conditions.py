@@ -6,7 +6,7 @@ the service sees them: on the request, and in what it holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
@@ -25,6 +25,8 @@ OVERLAPPING: Final = "overlapping"
 #: From the n-th time on that everything else holds, for an identifier.
 COUNTED: Final = ("from-2", "from-3")
 _NAMED, _UPDATE = NAMED_SUBMISSIONS
+#: Members of a contact that are arrays.
+ARRAYS: Final = ("phones", "faxes", "emails", "websites", "relevantDocuments")
 _READS: Final = operations_with(family="draft", needs="draft", safe=True)
 _WRITES: Final = operations_with(family="draft", safe=False)
 _OF_FILES: Final = operations_with(family="attachment", needs="attachment")
@@ -127,6 +129,32 @@ def _from(number: int, request: Request) -> bool:
     return request.memory.met_by_uid[request.uid] >= number
 
 
+def _later_elements() -> Iterator[Condition]:
+    """A wrong kind behind right ones: at the second element and at the last of an array, and in a second language."""
+
+    def wrong(name: str, at: int, request: Request) -> bool:
+        value = request.member.get(name)
+        items = list(value.values()) if isinstance(value, dict) else value
+        if not isinstance(items, list) or len(items) < 2:
+            return False
+        return [place for place, item in enumerate(items) if isinstance(item, list)] == [at]
+
+    for clause in load_catalogue():
+        words = clause.id.removeprefix("contact-kind-").split("-")
+        name = words[0] + "".join(map(str.capitalize, words[1:]))
+        if f"body.{name}.*:wrong-kind" not in clause.faults:
+            continue
+        ill = "has a wrong kind"
+        if name in ARRAYS:
+            for at, place in ((1, "second"), (2, "last")):
+                acts = partial(wrong, name, at)
+                says = f"the {place} of {name} {ill}"
+                yield Condition(f"{name}_{place}", says, acts, operations=CONTACTS, refuses=(clause.id,))
+        else:
+            says, acts = f"{name} {ill} in its second language", partial(wrong, name, 1)
+            yield Condition(f"{name}_in_french", says, acts, operations=CONTACTS, refuses=(clause.id,))
+
+
 # fmt: off
 def _needs_token(clause: str) -> bool:
     return clause.endswith("-needs-token") or clause == "workflow-anonymous"
@@ -227,6 +255,7 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
         Condition("no_last_name", "the last name is missing", lambda r: r.member.keys() >= {"firstName"}
             and "lastName" not in r.member, refuses=("contact-mandatory-last-name",)),
         Condition("emails_no_array", "emails holds no texts", _no_texts, refuses=("contact-kind-emails",)),
+        *_later_elements(),
     )),
     "batch": (SUBMISSIONS, (
         Condition("no_batch", "no batchId is given", lambda r: "batchId" not in r.member),
@@ -249,11 +278,27 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
         Condition("list_page", "$top and $skip are given", given("top skip")),
     )),
     "file": (("createAttachment",), (
-        Condition("text", "the file is an ordinary one", lambda r: r.params["filename"].isascii() and bool(r.body)),
+        Condition("text", "the file name is an ordinary one", given(r"filename~^[\w-]+[.][a-z]+\Z")),
         Condition("file_without_extension", "the file name has no extension", given("-filename~[.]"), may=True),
+        Condition("file_of_dots", "the file name has several dots", given(r"filename~[.].*[.]"), may=True),
+        Condition("file_in_capitals", "the file name has an extension in capitals", given(r"filename~[.][A-Z]+\Z"),
+            may=True),
+        Condition("file_of_spaces", "the file name has spaces", given(r"filename~[\x20]"), may=True),
+        Condition("file_of_signs", "the file name has signs of addresses", given("filename~[+&%;#]"), may=True),
+        Condition("file_of_quotes", "the file name has quotes", given("filename~[\"']"), may=True),
         Condition("file_in_other_script", "the file name is in another script",
             lambda r: not r.params["filename"].isascii(), may=True),
+    )),
+    "bytes": (("createAttachment",), (
+        Condition("words", "the file has words", lambda r: r.body.isascii() and r.body[:1].isalpha()),
         Condition("file_empty", "the file is empty", lambda r: not r.body, may=True),
+        Condition("all_bytes", "the file has bytes of every value", lambda r: len({*r.body}) == 256),
+        Condition("like_json", "the file looks like JSON", lambda r: r.body[:1] in (b"{", b"[")),
+        Condition("picture", "the file is a picture", lambda r: r.body.startswith(b"\x89PNG")),
+    )),
+    "length": (("createAttachment",), (
+        Condition("announced", "the length of the file is announced", given("content-length~.")),
+        Condition("chunked", "the length of the file is not announced", given("-content-length~."), may=True),
     )),
 }
 _OWN: Final = (
