@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,14 +75,18 @@ def _exists(actor: Actor, draft: Entry) -> bool:
 def _why_there_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
     """The same of a draft that was saved under another Realm header than its realm's.
 
-    It is deleted under that one, or else wherever it may stand.
+    It is deleted under that one, or else in the realm where it is found: to delete what is not there may succeed, too.
     """
-    path, as_saved = {"uid": draft.identifier}, header_as_sent(draft.realm_sent)
-    realms = (name for name in actor.session.target.realms if name in DOCUMENT_REALMS)
-    ways: list[dict[str, str | None]] = [as_saved]
-    ways += [{"Realm": name} for name in realms]
-    deleted = any(actor.send("deleteDraft", path=path, headers=way).answer.success for way in ways)
-    look = actor.send("draftExists", path=path, headers=as_saved).answer
+
+    def ask(operation: str, header: Mapping[str, str | None]) -> Response:
+        return actor.send(operation, path={"uid": draft.identifier}, headers=header).answer
+
+    as_saved = header_as_sent(draft.realm_sent)
+    deleted = ask("deleteDraft", as_saved).success
+    for realm in (name for name in actor.session.target.realms if name in DOCUMENT_REALMS):
+        there = {"Realm": realm}
+        deleted = deleted or (ask("draftExists", there).success and ask("deleteDraft", there).success)
+    look = ask("draftExists", as_saved)
     gone = certain and (look.status in _GONE or (look.refusal and deleted))
     return None if gone else f"saved under Realm {draft.realm_sent}, still there or out of sight"
 
