@@ -38,7 +38,6 @@ from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import Namespace
 
 ROLES: Final = {"caller_other": "other", "caller_nau": "nau", "caller_restricted": "restricted"}
-_CREDENTIALS: Final = ("anonymous", "token_invented", "token_half")
 _TOKENS: Final = {"token_invented": "invented", "token_half": "half"}
 _QUESTIONS: Final[Mapping[str, dict[str, str]]] = {
     "list_all": {},
@@ -147,7 +146,7 @@ class Rows:
         least = smallest(row, lambda other: self._contradicts(other, evidence))
         if row.beside and not least.beside and row.reason != "locked":
             raise Blocked(row.operation, f"not {evidence.expected}, where {least.words}", evidence.clause)
-        found = row.operation == "draftExists" and row.reason not in (_NEVER, *_CREDENTIALS)
+        found = row.operation == "draftExists" and row.reason not in (_NEVER, *factors.CREDENTIALS)
         if found and self._try(replace(least, reason=_NEVER)).evidence:
             raise Blocked(row.operation, "finds what was never saved", "draft-exists-absent")
         return least
@@ -158,7 +157,7 @@ class Rows:
         if row.operation == "getDraft" and content is not None:
             given = readers.holds_document(usable(exchange), content)
             claim.holds(not given, *sent.before, exchange, expected="nothing of the draft")
-            if row.reason in _CREDENTIALS:
+            if row.reason in factors.CREDENTIALS:
                 claim.turned_down(exchange)
         elif row.operation == "getDraftInfo" and row.reason == "only_elsewhere":
             given = usable(exchange).success and readers.names(exchange.answer.json, sent.uid)
@@ -256,7 +255,7 @@ class Rows:
         return Sent(exchange, promise, made.uid, made.before)
 
     def _caller(self, row: Row) -> tuple[Actor, dict[str, str | None], dict[str, Any]]:
-        caller = row.of("author", *ROLES, *_CREDENTIALS)
+        caller = row.of("author", *ROLES, *factors.CREDENTIALS)
         if caller in _TOKENS:
             value = sign_in.never_issued(self._world)[_TOKENS[caller]]
             return self._actors("anonymous"), {"Authorization": value}, {}

@@ -113,6 +113,8 @@ CALLER: Final = Factor(
         Value("token_half", "half of a token is sent", _NEVER_ISSUED, once=True),
     ),
 )
+#: Callers that are nobody.
+CREDENTIALS: Final = ("anonymous", "token_invented", "token_half")
 REALM: Final = Factor(
     "realm",
     tuple(name for name in OPERATIONS if name not in (*OF_DOCUMENTS, *OF_FILES)),

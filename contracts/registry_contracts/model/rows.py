@@ -155,7 +155,7 @@ def second_rate(rows: Sequence[Row]) -> Iterator[Row]:
 
 def leaves_something(row: Row) -> bool:
     """Whether a refused row would leave something if it were taken after all, so that a look is worth a request."""
-    return row.reason == "anonymous" and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
+    return row.reason in factors.CREDENTIALS and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
 
 
 @dataclass(frozen=True)
