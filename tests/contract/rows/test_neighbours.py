@@ -22,7 +22,7 @@ FILES = [
 
 
 @pytest.mark.parametrize("touch", ROWS)
-@contract(operations=("saveDraft", "deleteDraft"), requests=3.9, turns=True)
+@contract(operations=("saveDraft", "deleteDraft"), requests=2.9, turns=True)
 def test_a_neighbour_stays(
     request: pytest.FixtureRequest, world: World, elsewhere: Elsewhere, expect: Expect, touch: table.Touch
 ) -> None:
@@ -31,7 +31,7 @@ def test_a_neighbour_stays(
 
 
 @pytest.mark.parametrize("relation", FILES)
-@contract("attachment-create-listed", "attachment-download-same", requests=7, turns=True)
+@contract("attachment-create-listed", "attachment-download-same", requests=8.4, turns=True)
 def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
     """A file is listed and given back after another document got one that is near it, and after that one is gone."""
     neighbours.claim_file_stays(expect, world, relation)

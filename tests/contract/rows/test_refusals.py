@@ -13,7 +13,7 @@ from registry_contracts.cases import Rows, contract, factors, smoke, table
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
 #: Whose requests without a token `smoke` sends; a scenario there saves a draft without one.
-IN_SMOKE = (*factors.READS, "deleteDraft", "listDrafts", "createAttachment", "listAttachments")
+IN_SMOKE = ("getDraft", "getDraftInfo", "deleteDraft", "listDrafts", "createAttachment", "listAttachments")
 
 
 def each(rows: list[table.Row]) -> pytest.MarkDecorator:
@@ -42,21 +42,21 @@ def test_a_submission_is_refused(rows: Rows, row: table.Row) -> None:
 
 
 @each(of(DRAFTS))
-@contract(operations=DRAFTS, requests=1.5, turns=True)
+@contract(operations=DRAFTS, requests=1.6, turns=True)
 def test_a_request_on_drafts_is_refused(rows: Rows, row: table.Row) -> None:
     """Without a valid token, and where there is no draft; nothing comes of it, and nothing is given."""
     rows.claim(row)
 
 
 @each(of(FILES))
-@contract(operations=FILES, requests=1.4, turns=True)
+@contract(operations=FILES, requests=1.7, turns=True)
 def test_a_request_on_attachments_is_refused(rows: Rows, row: table.Row) -> None:
     """Without a valid token where one is asked for, and where the document has no such file; nothing comes of it."""
     rows.claim(row)
 
 
 @each(of(factors.CONTACTS))
-@contract(operations=factors.CONTACTS, requests=1.1, turns=True)
+@contract(operations=factors.CONTACTS, requests=1, turns=True)
 def test_a_contact_is_refused(rows: Rows, row: table.Row) -> None:
     """Without a valid token, and for its content."""
     rows.claim(row)

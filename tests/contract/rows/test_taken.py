@@ -9,7 +9,7 @@ from registry_contracts.cases import TakenRows, contract, table, taken_rows
 @contract(
     *taken_rows.DRAFT_CLAUSES,
     operations=("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft"),
-    requests=2,
+    requests=6.3,
     turns=True,
 )
 def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
@@ -21,7 +21,7 @@ def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
 @contract(
     *taken_rows.FILE_CLAUSES,
     operations=("createAttachment", "listAttachments", "attachmentExists", "getAttachment"),
-    requests=2,
+    requests=7,
     turns=True,
 )
 def test_a_file_is_kept(taken_rows: TakenRows, row: table.Row) -> None:

@@ -1,14 +1,39 @@
 """Uids that keep the rule in unusual ways: hyphens, underscores, digits alone, letter case, percent-encoding."""
 
+import string
+
 from registry_contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, smoke
 
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
+
+
+@contract("uid-hyphen", operations=DRAFT, requests=5.5)
+def test_hyphens_are_accepted(world: World, expect: Expect) -> None:
+    """A hyphen is an allowed character, at the end and doubled too."""
+    drafts.claim_life_under(world, expect, "uid-hyphen", world.uid(20) + "--a-")
+
+
+@contract("uid-digits-only", operations=DRAFT, requests=5)
+def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
+    """A uid may consist of digits alone."""
+    uid = world.fresh.without_prefix(string.digits)
+    drafts.claim_life_under(world, expect, "uid-digits-only", uid)
 
 
 @contract("uid-hyphens-only", operations=DRAFT, requests=5)
 def test_hyphens_alone_are_enough(world: World, settings: RealmSettings, realm: str, expect: Expect) -> None:
     """A uid may consist of hyphens alone."""
     uid = identifiers.spare(settings, realm, "-+")
+    drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
+
+
+@contract("uid-hyphens-only", operations=DRAFT, requests=7)
+def test_underscores_alone_are_enough(
+    world: World, settings: RealmSettings, realm: str, expect: Expect
+) -> None:
+    """A uid may consist of underscores alone, where they are taken at all."""
+    uid = identifiers.spare(settings, realm, "_+")
+    world.draft(world.uid(20) + "_a")
     drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
 
 
