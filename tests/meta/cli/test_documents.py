@@ -5,11 +5,13 @@ import shlex
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 
 import click
 import pytest
 
+from registry_contracts.cases.marks import Facts
 from registry_contracts.cli.program import program as commands
 from registry_contracts.proving.__main__ import command as proof
 from registry_contracts.sandbox import serve
@@ -77,6 +79,12 @@ def test_every_option_of_pytest_in_the_documents_is_one() -> None:
     assert len(lines) > 2, lines
     unknown = {each for line in lines for each in re.findall(r"(?<!\S)--[a-z][a-z-]+", line)} - there
     assert not unknown
+
+
+def test_every_word_of_a_mark_in_the_documents_is_one() -> None:
+    words = re.findall(r"`(\w+)=(?:True)?`", (CHECKOUT / "docs" / "cases.md").read_text("utf-8"))
+    assert words
+    assert {*words} <= {each.name for each in fields(Facts)}
 
 
 def test_what_is_installed_and_made_by_tox_is_there() -> None:
