@@ -41,6 +41,7 @@ class Result:
         role: The account role of the last of them.
         check: Id of the check in the table; empty for a comparison that a case makes by itself.
         rate: How many of how many tries showed it; 1 of n is unconfirmed.
+        perhaps_of_the_way: It rests on a success without a body, and something on the way has given others.
     """
 
     clause: str
@@ -52,11 +53,13 @@ class Result:
     role: str = ""
     check: str = ""
     rate: tuple[int, int] = (0, 0)
+    perhaps_of_the_way: bool = False
 
     @property
     def confirmed(self) -> bool:
-        """Seen at least twice, each time on fresh data."""
-        return self.rate[0] >= 2
+        """Seen at least twice on fresh data; each time that it was tried, if it is perhaps of the way."""
+        seen, tried = self.rate
+        return seen >= 2 and not (self.perhaps_of_the_way and seen < tried)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -297,13 +300,15 @@ MOST_REPLAYS = 12
 MOST_REQUESTS = 120
 
 
-def confirm(attempts: Sequence[Attempt]) -> Iterator[Result]:
+def confirm(attempts: Sequence[Attempt], *, fickle: bool = False) -> Iterator[Result]:
     """One result for each finding of the attempts, with its rate among those that came to its assertion.
 
     The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
-    attempt, which is the smallest.
+    attempt, which is the smallest. `fickle`: something on the way gives odd answers now and then.
     """
     first: dict[tuple[str, str], Result] = {}
+    answers = {sent.id: sent.response for attempt in attempts for sent in attempt.exchanges if fickle}
+    bodiless = {name for name, answer in answers.items() if answer and answer.success and answer.bodiless}
     for attempt in attempts:
         smallest = {evidence.key: evidence for evidence in attempt.evidence}
         first = smallest | first
@@ -311,7 +316,8 @@ def confirm(attempts: Sequence[Attempt]) -> Iterator[Result]:
         rates = [attempt.confirmed[key] for attempt in attempts if key in attempt.confirmed]
         seen = sum(key in attempt.keys for attempt in attempts)
         held = sum(key not in attempt.keys and key in attempt.held for attempt in attempts)
-        yield replace(evidence, rate=max(rates, default=(seen, seen + held)))
+        rate = max(rates, default=(seen, seen + held))
+        yield replace(evidence, rate=rate, perhaps_of_the_way=not bodiless.isdisjoint(evidence.exchanges))
 
 
 def require(condition: bool, operation: str, cause: str) -> bool:

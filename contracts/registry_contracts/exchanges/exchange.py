@@ -184,6 +184,11 @@ class Response:
         return not self.json_labelled and beginning.startswith((b"<!doctype html", b"<html"))
 
     @property
+    def bodiless(self) -> bool:
+        """Whether it has no body; after HEAD the stated length shows whether there is one."""
+        return not self.content and self.headers.get("content-length", "0") == "0"
+
+    @property
     def hollow_page(self) -> bool:
         """Whether it is an HTML page, or the headers of one, as the response to HEAD holds them."""
         headers_alone = not self.content and self.headers.get("content-length", "") not in ("", "0")

@@ -37,6 +37,7 @@ _HABIT_OF_ALL: Final = 3
 _DATED_FOR_ONE: Final = 4
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
+_NO_BODY: Final = "none"
 _FAILED: Final = 500
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]+)", re.IGNORECASE)
 _LONGEST_TITLE: Final = 60
@@ -140,6 +141,7 @@ class ForeignAnswers:
     #: Successful writes by whether they had a date.
     _dated: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
+    _fickle: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, exchange: Exchange, site: str = "") -> str | None:
@@ -187,12 +189,22 @@ class ForeignAnswers:
         answer, place = exchange.response, (site, exchange.operation or "")
         return answer is not None and (place, _form(answer)) in self._own
 
+    def fickle(self, site: str = "") -> bool:
+        """Whether a site has given an odd answer, and not to the same request sent again."""
+        return site in self._fickle
+
     def _end_row(self, place: _Place) -> None:
         self._in_a_row.pop(place, None)
         self._taken_before.pop(place, None)
 
     def _note(self, exchange: Exchange, answer: Response, place: _Place) -> None:
         self._taken += 1
+        if exchange.retries and place in self._in_a_row:  # the same request, answered as usual
+            self._end_row(place)
+            self._fickle.add(place[0])
+        # Where it is known how successes look, or that some come from the way, odd ones do not count across refusals.
+        if answer.refusal and (self._is_known(place) or place[0] in self._fickle):
+            self._end_row(place)
         if harmless(exchange) and not answer.hops and not exchange.undated:
             (site, operation), borne = place, _signature(answer)
             self._everywhere[site] = self._everywhere.get(site, borne) & borne
@@ -227,7 +239,7 @@ class ForeignAnswers:
 
     def _borne_by_all(self, place: _Place) -> set[str]:
         """Headers that all answers of an operation, and of its site, have had so far."""
-        of_operation = self._always.get(place, set()) if self._forms[place].total() >= _HABIT else set()
+        of_operation = self._always.get(place, set()) if self._is_known(place) else set()
         return of_operation | self._borne_by_reads(place[0])
 
     def _borne_by_reads(self, site: str) -> set[str]:
@@ -244,9 +256,8 @@ class ForeignAnswers:
 
     def _lacks(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
         """Whether a success has another body than the operation owes."""
-        if answer.redirect or answer.status == _NO_CONTENT or answer.text.strip() == "null":
-            return False
-        if exchange.operation is None:
+        nothing_due = answer.redirect or answer.status == _NO_CONTENT or answer.text.strip() == "null"
+        if nothing_due or exchange.operation is None:
             return False
         if exchange.operation in operations_with(answers="file"):
             return exchange.method != "HEAD" and not answer.content
@@ -257,7 +268,13 @@ class ForeignAnswers:
             return True
         # Another status is not odd: create and update may have different ones.
         forms, kind = self._forms[place], _form(answer)[-1]
-        return forms.total() >= _HABIT and all(kind != other for *_, other in forms)
+        if self._is_known(place):
+            return all(kind != other for *_, other in forms)
+        return kind == _NO_BODY and place[0] in self._fickle
+
+    def _is_known(self, place: _Place) -> bool:
+        """Whether an operation has succeeded often enough to know what its successes look like."""
+        return self._forms[place].total() >= _HABIT
 
 
 def _signature(answer: Response) -> set[str]:
@@ -268,9 +285,7 @@ def _signature(answer: Response) -> set[str]:
 
 
 def _form(answer: Response) -> _Form:
-    # After HEAD only the length shows that there is a body.
-    some = answer.content or answer.headers.get("content-length", "0") != "0"
-    kind = "json" if answer.json is not None else "other" if some else "none"
+    kind = "json" if answer.json is not None else _NO_BODY if answer.bodiless else "other"
     return answer.status, answer.media_type, kind
 
 

@@ -116,7 +116,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     judged, tried = judged_by(tries), [each.attempt for each in tries]
     attempts = [each.attempt for each in judged]
     exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
-    findings = [worker.finding(seen, case, exchanges) for seen in confirm(attempts)]
+    findings = [worker.finding(seen, case, exchanges) for seen in confirm(attempts, fickle=worker.fickle)]
     confirmed = [finding for finding in findings if finding.confirmed]
     for finding in confirmed:
         worker.shared.offer(_mark(finding.clause, finding.operation, case), value=True)

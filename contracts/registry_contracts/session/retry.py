@@ -50,6 +50,8 @@ _CONTROL_SECONDS: Final = 5.0
 #: However little is left of a time limit, in seconds, a request has so long.
 _LEAST_SECONDS: Final = 0.5
 _SIGN_IN: Final = "createToken"
+#: Writes that come to the same however often they are sent, of what no other operation shows.
+_SAID_AGAIN: Final = ("updateContact",)
 _SAFE: Final = ("GET", "HEAD")
 _ABSENT: Final = (404, 410)
 _TOO_MANY: Final = 429
@@ -88,6 +90,11 @@ class Retry:
             yield
         finally:
             self._deadline = outer
+
+    @property
+    def fickle(self) -> bool:
+        """Whether something on the way has given an odd answer, and not to the same request sent again."""
+        return self._answers.fickle()
 
     def _left(self) -> float:
         """Seconds left of the time limit."""
@@ -224,8 +231,8 @@ class Retry:
         there = known and seen is not None and seen.success
         undone = known and there is removes
         exchange.unsettled += not undone
-        # Saying the same thing again about the same draft does no harm; a deletion sent again would find nothing.
-        return undone or (there and operation == "saveDraft")
+        # The same said again of the same record does no harm; a deletion sent again would find nothing.
+        return undone or (there and operation == "saveDraft") or operation in _SAID_AGAIN
 
     def _look(self, request: Request, exchange: Exchange) -> Response | None:
         """What stands at the address of a draft that was written; None where that is not answered."""

@@ -121,3 +121,17 @@ def test_a_contradiction_counts_when_it_was_seen_again_among_the_tries_that_came
                 )
     (found,) = confirm(made)
     assert (found.confirmed, found.rate) == (confirmed, rate)
+
+
+@pytest.mark.parametrize("fickle", [True, False])
+def test_where_the_way_gives_bare_successes_one_that_is_seen_now_and_then_proves_nothing(
+    catalogue: Any, fickle: bool
+) -> None:
+    made = [Attempt(number) for number in (1, 2, 3)]
+    for attempt, status in zip(made, (200, 400, 200), strict=True):
+        sent = exchange(answer(None, status), "deleteDraft", id=f"main-{attempt.number}")
+        attempt.exchanges.append(sent)
+        with suppress(Contradiction):
+            Expect(attempt, catalogue, ["draft-get-content"])("draft-get-content").turned_down(sent)
+    assert [found.confirmed for found in confirm(made, fickle=fickle)] == [not fickle]
+    assert [found.confirmed for found in confirm([made[0], made[2]], fickle=fickle)] == [True]

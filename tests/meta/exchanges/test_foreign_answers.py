@@ -134,3 +134,21 @@ def test_a_sign_in_that_is_redirected_is_answered_by_something_else() -> None:
     assert "https://login.example.test in place" in told
     assert "secret" not in told
     assert environment_fault(redirect, "getAttachment") is None
+
+
+def test_what_the_same_request_does_not_show_again_is_the_ways_however_often_others_show_it() -> None:
+    foreign = ForeignAnswers()
+    bare, refused = answer(), answer({}, 400)
+
+    def take(given: Response, retries: int = 0) -> str | None:
+        return foreign.take(exchange(given, "updateContact", method="PUT", retries=retries))
+
+    for given in (answer({}), answer({})):
+        assert take(given) is None
+    assert not foreign.fickle()
+    for _ in range(4):
+        assert take(bare)
+        assert take(refused, retries=1) is None
+    assert foreign.fickle()
+    # From now on bare successes of operations that have not succeeded yet are odd too.
+    assert foreign.take(exchange(bare, "createContact", method="POST"))
