@@ -52,12 +52,12 @@ class Facts:
     relies_on: Iterable[str] = ()
 
     def __or__(self, other: Facts) -> Facts:
-        """The facts of two marks of a case: of figures and switches the largest, of profiles the first."""
+        """The facts of two marks of a case: of figures and switches the largest, of profiles the last."""
         figures = ("requests", "dealt", "nightly", "faults", "last", "turns", "several", "records", "files")
         return Facts(
             tuple(dict.fromkeys([*self.clauses, *other.clauses])),
             (*self.operations, *other.operations),
-            min(self.profile, other.profile, key=lambda name: list(Profile).index(Profile(name))),
+            max(self.profile, other.profile, key=lambda name: list(Profile).index(Profile(name))),
             **{name: max(getattr(self, name), getattr(other, name)) for name in figures},
             needs=other.needs if self.needs is None else self.needs,
             relies_on=(*self.relies_on, *other.relies_on),

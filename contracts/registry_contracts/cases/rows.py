@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -71,8 +72,8 @@ class _Prepared:
     parts: dict[str, Any] = field(default_factory=dict)
 
 
-class Rows:
-    """The rows of one realm.
+class RowTrials:
+    """Tries the rows of one realm, each apart from the case's own attempt.
 
     Args:
         actors: Gives the actor of a role; raises Untested where the settings have no such account.
@@ -82,18 +83,48 @@ class Rows:
     def __init__(
         self,
         world: World,
-        records: WorkflowRecords,
         actors: Callable[[str], Actor],
         attempt: Attempt,
         catalogue: Catalogue,
         clauses: tuple[str, ...],
     ) -> None:
         self._world = world
-        self._records = records
         self._actors = actors
         self._attempt = attempt
         self._catalogue = catalogue
         self._clauses = clauses
+
+    def _judge(self, row: Row, expect: Expect) -> None:
+        """Send a row, and claim what is promised of it."""
+        raise NotImplementedError
+
+    def _try(self, row: Row) -> Attempt:
+        """Send a row and judge it."""
+        tried = Attempt(self._attempt.number)
+        with suppress(Contradiction):
+            self._judge(row, Expect(tried, self._catalogue, {*self._clauses, row.clause}))
+        return tried
+
+    def _least(self, row: Row, evidence: Result) -> Row:
+        """The row with each of its values set back to plain that does not matter to a contradiction."""
+        for name in row.beside:
+            if self._contradicts(other := row.without(name), evidence):
+                row = other
+        return row
+
+    def _contradicts(self, row: Row, evidence: Result) -> bool:
+        try:
+            return any(each.key == evidence.key for each in self._try(row).evidence)
+        except (Blocked, Untested):
+            return False
+
+
+class Rows(RowTrials):
+    """The rows of one realm that are refused; `records` are those of the workflow that they are sent to."""
+
+    def __init__(self, world: World, records: WorkflowRecords, *trials: Any) -> None:
+        super().__init__(world, *trials)
+        self._records = records
         self._model = Reference(world.fresh.owns)
 
     # -- judging
@@ -120,30 +151,17 @@ class Rows:
         if factors.is_must(evidence.clause):
             raise Contradiction(evidence)
 
-    def _try(self, row: Row) -> Attempt:
-        """Send a row and judge it, apart from the case's own attempt."""
-        tried = Attempt(self._attempt.number)
-        expect = Expect(tried, self._catalogue, {*self._clauses, row.clause})
+    def _judge(self, row: Row, expect: Expect) -> None:
         sent = self._send(row)
         if sent.promise.kind is not Kind.REFUSED:
             raise Untested(f"nothing is promised of {row}: {sent.promise.because}")
-        try:
-            self._claim_refused(expect, row, sent)
-            self._claim_nothing_came(expect, row, sent)
-        except Contradiction:
-            pass
-        return tried
-
-    def _contradicts(self, row: Row, evidence: Result) -> bool:
-        try:
-            return any(each.key == evidence.key for each in self._try(row).evidence)
-        except (Blocked, Untested):
-            return False
+        self._claim_refused(expect, row, sent)
+        self._claim_nothing_came(expect, row, sent)
 
     def _smallest(self, row: Row, tried: Attempt) -> Row:
         """The row without the values that do not matter to a contradiction."""
         evidence = tried.evidence[0]
-        least = smallest(row, lambda other: self._contradicts(other, evidence))
+        least = self._least(row, evidence)
         if row.beside and not least.beside and row.reason != "locked":
             raise Blocked(row.operation, f"not {evidence.expected}, where {least.words}", evidence.clause)
         found = row.operation == "draftExists" and row.reason not in (_NEVER, *factors.CREDENTIALS)
@@ -400,14 +418,6 @@ class Rows:
             if f"{name}_in_french" in row.names:
                 record[name] = {"en": "a text", "fr": WRONG_KIND}
                 record["header"]["languages"] = ["en", "fr"]
-
-
-def smallest(row: Row, contradicts: Callable[[Row], bool]) -> Row:
-    """A row with each of its values set back to plain that does not matter to a contradiction."""
-    for name in row.beside:
-        if contradicts(other := row.without(name)):
-            row = other
-    return row
 
 
 def identifier_of(row: Row, fresh: Namespace) -> str:

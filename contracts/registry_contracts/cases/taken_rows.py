@@ -6,8 +6,7 @@ Of values of which it is not shown whether they are taken, what is taken is kept
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,12 +14,10 @@ from registry_contracts.cases import attachments, contents, drafts
 from registry_contracts.cases.attachment_ids import Attachment, found
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
-from registry_contracts.cases.rows import ROLES, identifier_of, smallest, written
-from registry_contracts.cases.world import World
+from registry_contracts.cases.rows import ROLES, RowTrials, identifier_of, written
 from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.http import ACCEPTANCE, TAKEN
 from registry_contracts.checks.outcomes import (
-    Attempt,
     Blocked,
     Contradiction,
     Untested,
@@ -28,7 +25,6 @@ from registry_contracts.checks.outcomes import (
     usable,
 )
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.interface.catalogue import Catalogue
 from registry_contracts.model import dictionary
 from registry_contracts.model.rows import Row
 from registry_contracts.session.actor import Actor
@@ -57,27 +53,8 @@ _FOR_THE_ACCOUNT: Final = (401, 403)
 _OF_ACCEPTANCE: Final = (ACCEPTANCE.id, TAKEN.id)
 
 
-class TakenRows:
-    """The rows of one realm that nothing refuses.
-
-    Args:
-        actors: Gives the actor of a role; raises Untested where the settings have no such account.
-        clauses: Those that the case declares.
-    """
-
-    def __init__(
-        self,
-        world: World,
-        actors: Callable[[str], Actor],
-        attempt: Attempt,
-        catalogue: Catalogue,
-        clauses: tuple[str, ...],
-    ) -> None:
-        self._world = world
-        self._actors = actors
-        self._attempt = attempt
-        self._catalogue = catalogue
-        self._clauses = clauses
+class TakenRows(RowTrials):
+    """The rows of one realm that nothing refuses."""
 
     def claim(self, row: Row) -> None:
         """Send a row, and claim that what was taken is there.
@@ -92,11 +69,7 @@ class TakenRows:
             self._attempt.held.update(tried.held)
             return
         evidence = tried.evidence[0]
-
-        def contradicts(other: Row) -> bool:
-            return any(each.key == evidence.key for each in self._tried(other))
-
-        least = smallest(row, contradicts)
+        least = self._least(row, evidence)
         if not least.beside and evidence.clause in _LOOKS:
             self._attempt.held.update(tried.held)
             return
@@ -108,20 +81,9 @@ class TakenRows:
         self._attempt.note(found)
         raise Contradiction(found)
 
-    def _tried(self, row: Row) -> list[Any]:
-        try:
-            return self._try(row).evidence
-        except (Blocked, Untested):
-            return []
-
-    def _try(self, row: Row) -> Attempt:
-        """Send a row and judge it, apart from the case's own attempt."""
-        tried = Attempt(self._attempt.number)
-        expect = Expect(tried, self._catalogue, self._clauses)
+    def _judge(self, row: Row, expect: Expect) -> None:
         by = self._actors(role) if (role := ROLES.get(row.of("", *ROLES))) else self._world.author
-        with suppress(Contradiction):
-            (self._draft if row.operation == "saveDraft" else self._file)(row, expect, by)
-        return tried
+        (self._draft if row.operation == "saveDraft" else self._file)(row, expect, by)
 
     def _draft(self, row: Row, expect: Expect, by: Actor) -> None:
         uid, document = self._saved(row, expect, by)
@@ -181,7 +143,7 @@ class TakenRows:
         self._need_taken(row, world.save(uid, world.samples.draft(uid), by=by))
         _, form = dictionary.FILE_NAMES.get(row.of("", *dictionary.FILE_NAMES), ("", "{}.txt"))
         name = form.format(world.uid(16))
-        content = contents_of(row)
+        content = _content_of(row)
         body = [content[:7], content[7:]] if "chunked" in row.names else content
         path = {"uid": uid, "filename": name}
         created = by.send("createAttachment", path=path, body=body, **_address(row, uid))
@@ -230,7 +192,7 @@ def _promised(row: Row, document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return promised or {"draft-get-content": document}
 
 
-def contents_of(row: Row) -> bytes:
+def _content_of(row: Row) -> bytes:
     """The bytes of a row's file."""
     files = {
         "words": b"some words of a file\n",
