@@ -100,9 +100,9 @@ class RowTrials:
 
     def _try(self, row: Row) -> Attempt:
         """Send a row and judge it."""
-        tried = Attempt(self._attempt.number)
+        tried, refused = Attempt(self._attempt.number), [row.clause] if row.reason else []
         with suppress(Contradiction):
-            self._judge(row, Expect(tried, self._catalogue, {*self._clauses, row.clause}))
+            self._judge(row, Expect(tried, self._catalogue, {*self._clauses, *refused}))
         return tried
 
     def _least(self, row: Row, evidence: Result) -> Row:

@@ -125,8 +125,12 @@ class ForeignAnswers:
     """Tells foreign answers from the service's own, by all answers before.
 
     For many operations the document does not show what a success looks like; these owe what they have always given.
+
+    Attributes:
+        asks_again: What is odd is asked again, so that the first success of a read may count as odd without a body.
     """
 
+    asks_again: bool = False
     _in_a_row: Counter[_Place] = field(default_factory=Counter)
     _taken: int = 0
     _taken_before: dict[_Place, int] = field(default_factory=dict)
@@ -270,7 +274,8 @@ class ForeignAnswers:
         forms, kind = self._forms[place], _form(answer)[-1]
         if self._is_known(place):
             return all(kind != other for *_, other in forms)
-        return kind == _NO_BODY and place[0] in self._fickle
+        doubtful = place[0] in self._fickle or (self.asks_again and harmless(exchange))
+        return kind == _NO_BODY and doubtful
 
     def _is_known(self, place: _Place) -> bool:
         """Whether an operation has succeeded often enough to know what its successes look like."""

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -73,7 +74,7 @@ class Retry:
     budget: RequestBudget
     redact: Callable[[str], str]
     repeated: int = 0
-    _answers: ForeignAnswers = field(default_factory=ForeignAnswers)
+    _answers: ForeignAnswers = field(default_factory=partial(ForeignAnswers, asks_again=True))
     #: By operation, the last read that was answered.
     _reads: dict[str | None, Request] = field(default_factory=dict)
     _blocked: set[tuple[str | None, str]] = field(default_factory=set)

@@ -100,7 +100,7 @@ def silent(serve: Any) -> Iterator[Any]:
 
     def respond(request: Any, _connection: Any) -> bytes | None:
         if request.method == "HEAD":
-            return answer("200 OK", body=b"")
+            return answer("200 OK", body=b"", length=2)
         over.wait(30)
         return None
 
