@@ -440,7 +440,7 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, li
             ending = Ending(Verdict.FAIL, f"contradicted as seen before the first case: {found}")
             case = _case(realm, attempt)
             findings = [worker.finding(seen, case, attempt.exchanges) for seen in confirm([attempt])]
-            worker.write_case(case, [attempt], ending, started, findings=findings)
+            worker.write_case(case, attempt, ending, started, findings=findings)
     stopping = (each.text for each in told if each.stops and each.state is not State.SERVICE)
     notes = [each for each in told if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
     return next(stopping, None), [each.text for each in notes]

@@ -120,8 +120,9 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     confirmed = [finding for finding in findings if finding.confirmed]
     for finding in confirmed:
         worker.shared.offer(_mark(finding.clause, finding.operation, case), value=True)
-    reports, ending = _conclusion(case, judged, confirmed, worker)
-    worker.write_case(case, attempts, ending, started, findings=findings, tried=tried)
+    spoken, ending = _conclusion(case, judged, confirmed, worker)
+    reports = spoken.reports
+    worker.write_case(case, spoken.attempt, ending, started, findings=findings, attempts=tried)
     _speak(item, reports, ending, confirmed, worker)
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
@@ -237,15 +238,15 @@ def _in_failing_environment(last: Try) -> Try:
 
 def _conclusion(
     case: Case, judged: Sequence[Try], confirmed: Sequence[Finding], worker: Worker
-) -> tuple[list[pytest.TestReport], Ending]:
-    """The reports that speak for a case, and how it ended."""
-    first, ending = judged[0].reports, judged[0].ending
-    reports = first
+) -> tuple[Try, Ending]:
+    """The attempt that speaks for a case, with its reports and assertions, and how the case ended."""
+    first = judged[0]
+    spoken, ending = first, first.ending
     for replay in judged[1:]:
         # What stood in the way of looking at advice once more says nothing of the musts, which were judged before.
         hindered = replay.attempt.advisory and replay.ending.verdict is Verdict.INCONCLUSIVE
         if not replay.attempt.keys and not hindered:
-            reports, ending = replay.reports, replay.ending
+            spoken, ending = replay, replay.ending
     if confirmed:
         must = _about_a_must((each.clause for each in confirmed), worker)
         own = any(each.clause in case.clauses for each in confirmed)
@@ -254,13 +255,13 @@ def _conclusion(
         blocked = ending.verdict is Verdict.INCONCLUSIVE and not (own and must)
         stays = ending.verdict is Verdict.ERROR or blocked
         return first, ending if stays else Ending(Verdict.FAIL if must else Verdict.ADVISORY)
-    if ending.verdict is Verdict.ADVISORY and judged[0].attempt.held:
+    if ending.verdict is Verdict.ADVISORY and first.attempt.held:
         # A finding that was not confirmed is told for its own clause.
         return first, Ending(Verdict.PASS)
     if ending.verdict in _BAD:
         why = f"a contradiction that did not come back: {ending.reason}"
-        return first, Ending(Verdict.INCONCLUSIVE, why)
-    return reports, ending
+        return spoken, Ending(Verdict.INCONCLUSIVE, why)
+    return spoken, ending
 
 
 def _speak(

@@ -169,26 +169,29 @@ class Worker(Session):
     def write_case(
         self,
         case: Case,
-        attempts: Sequence[Attempt],
+        counted: Attempt,
         ending: Ending,
         started: datetime,
         *,
         findings: Iterable[Finding] = (),
-        tried: Sequence[Attempt] = (),
+        attempts: Sequence[Attempt] = (),
     ) -> None:
         """Write a case that is judged: its findings, what it observed, and how it ended.
 
         Args:
-            attempts: Those that it is judged by.
-            tried: With those that faults of the environment spoilt, where there are any.
+            counted: The attempt whose assertions and observations count.
+            attempts: All that were made; by default that one.
         """
-        text, write, realm, tried = self.redactor.text, self.journal.write, case.realm, tried or attempts
+        text, write, realm, attempts = (
+            self.redactor.text,
+            self.journal.write,
+            case.realm,
+            attempts or [counted],
+        )
         for finding in findings:
             write("finding", finding)
             if finding.fails:
                 self.shared.offer(_LASTING, value=True)
-        # The assertions of the attempt that the ending is about: a dismissed first attempt must not count.
-        counted = attempts[0] if ending.verdict in (Verdict.FAIL, Verdict.ADVISORY) else attempts[-1]
         for clause, reason in counted.untested.items():
             write("untested", Untested(clause, realm, reason))
         for seen in counted.observations:
@@ -203,10 +206,10 @@ class Worker(Session):
             outcome=ending.verdict,
             reason=text(ending.reason) if ending.reason else None,
             blocked_by=Block(by.operation, realm, text(by.cause), by.clause) if by else None,
-            attempts=len(tried),
+            attempts=len(attempts),
             started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),
-            requests=sum(len(attempt.exchanges) for attempt in tried),
+            requests=sum(len(attempt.exchanges) for attempt in attempts),
             assertions=tuple(
                 AssertionCount(*key, *(count[key] for count in counts))
                 for key in sorted({*counted.held, *counted.contradicted})
@@ -244,7 +247,7 @@ class Worker(Session):
     def write_trouble(self, where: str, why: str) -> None:
         """Write down as an error what went wrong outside the cases."""
         case = Case(f"[{where}]", ANY_REALM, title=where)
-        self.write_case(case, [Attempt(1)], Ending(Verdict.ERROR, why), datetime.now(UTC))
+        self.write_case(case, Attempt(1), Ending(Verdict.ERROR, why), datetime.now(UTC))
 
     def clean(self) -> None:
         """Delete the drafts of a case that are there or may be there, newest first."""

@@ -105,6 +105,19 @@ def test_a_refusal_without_a_date_may_be_of_another_server_where_all_reads_have_
             assert bool(perhaps_of_the_way(refused)) is odd
 
 
+def test_a_refusal_that_a_filter_gives_at_the_very_start_does_not_hide_that_others_have_a_date() -> None:
+    foreign = ForeignAnswers()
+    dated: dict[str, Any] = {"Date": "today"}
+    blocked = exchange(answer({"message": "Forbidden"}, 403), "createToken", method="POST")
+    foreign.take(blocked)
+    for operation in ("createToken", "listDrafts", "getDraft"):
+        foreign.take(exchange(answer([{}], **dated), operation))
+    for _ in range(4):
+        foreign.take(exchange(answer({"message": "no"}, 400, **dated), "saveDraft", method="PUT"))
+    foreign.take(blocked)
+    assert perhaps_of_the_way(blocked)
+
+
 def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a_rule() -> None:
     dated: dict[str, Any] = {"Date": "today"}
     for headers, doubtful in ((dated, True), ({}, False)):
