@@ -215,10 +215,16 @@ class WriteAhead:
 
 
 def _tells(answer: Response | None, identifier: str) -> bool:
-    """Whether an answer says that its record has this identifier."""
-    return answer is not None and (
-        identifier in answer.text or identifier in answer.headers.get("location", "")
-    )
+    """Whether an answer says that its record has this identifier.
+
+    The answer's own `identifier`, which the interface document shows, counts before what it repeats of the request.
+    """
+    if answer is None:
+        return False
+    own = answer.json.get("identifier") if isinstance(answer.json, dict) else None
+    if is_valid_uid(own):
+        return bool(own == identifier)
+    return identifier in answer.text or identifier in answer.headers.get("location", "")
 
 
 def removable(entries: Iterable[Entry]) -> list[Entry]:

@@ -51,6 +51,26 @@ def test_a_write_is_in_the_ledger_before_it_is_sent(open_session: Any, serve: An
     assert json.loads(made.ledger_file.read_text().splitlines()[-1])["state"] == "created"
 
 
+@pytest.mark.parametrize(
+    ("body", "named_so"),
+    [
+        (
+            {"identifier": "minted-00001", "contact": {"header": {"identifier": "rc-test00000001"}}},
+            "minted-00001",
+        ),
+        ({"identifier": "short", "header": {"identifier": "rc-test00000001"}}, "rc-test00000001"),
+    ],
+)
+def test_what_an_answer_repeats_of_the_request_is_not_the_name_of_its_record(
+    open_session: Any, serve: Any, body: Any, named_so: str
+) -> None:
+    created = answer("201 Created", "Content-Type: application/json", body=json.dumps(body).encode())
+    server, made = serve(in_turn(created)), open_session()
+    sent = {"operation": "createContact", "identifiers": ("rc-test00000001",), "writes": True}
+    made.send("POST", server.url + "/api/v2013/documents", **sent)
+    assert json.loads(made.ledger_file.read_text().splitlines()[-1])["identifier"] == named_so
+
+
 BAD, CLOSED = "the connection was closed without an answer", ""
 
 
