@@ -144,9 +144,3 @@ def claims(attempt: Attempt, catalogue: Catalogue) -> Expect:
 def must(claims: Expect) -> Claim:
     """A claim on a must clause."""
     return claims("draft-get-content", "getDraft")
-
-
-@pytest.fixture
-def should(claims: Expect) -> Claim:
-    """A claim on a should clause."""
-    return claims("draft-get-absent", "getDraft")

@@ -27,20 +27,17 @@ def signing_in(body: Any) -> Exchange:
 @pytest.mark.parametrize(
     ("clause", "seen", "verdict"),
     [
-        *((SERVER, exchange(answer({}, status)), verdict) for status, verdict in ((404, True), (500, False))),
-        # A gateway's, and what is not implemented.
-        *((SERVER, exchange(answer({}, status)), None) for status in (429, 503)),
-        (SERVER, exchange(None), None),
+        (SERVER, exchange(answer({}, 500)), False),
+        # A gateway's.
+        (SERVER, exchange(answer({}, 503)), None),
         (SERVER, exchange(answer({}, 500), None), None),
         (SERVER, exchange(answer({}, 500), fault="an HTML page"), None),
-        (SECRET, bearing({"message": "no"}), True),
         (SECRET, bearing({"message": f"token {TOKEN} is bad"}), False),
         (SECRET, bearing({}, **{"x-debug": f"Bearer {TOKEN}"}), False),
         (SECRET, bearing({"other": f"{TOKEN}-and-more"}), True),
         (SECRET, bearing({"message": "of-my-own is no token"}, "of-my-own"), None),
         (SECRET, signing_in({"authenticationToken": "t"}), True),
         (SECRET, signing_in({"you": PASSWORD}), False),
-        (LABEL, exchange(answer({}, media="application/json; charset=utf-8")), True),
         (LABEL, exchange(answer({}, media="application/problem+json")), True),
         (LABEL, exchange(answer(b"no json", media="text/plain")), None),
         (LABEL, exchange(answer({}, media="text/plain"), "getAttachment"), None),

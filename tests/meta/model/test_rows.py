@@ -4,7 +4,6 @@ from itertools import combinations, product
 
 from registry_contracts.model import factors, rows
 from registry_contracts.model.coverage import TAKEN, coverage_of, possible
-from registry_contracts.model.rows import Row
 
 REFUSED = [row for operation in factors.OPERATIONS for row in rows.one_reason(operation)]
 EVERY = [*REFUSED, *(row for operation in TAKEN for row in rows.taken(operation))]
@@ -40,11 +39,3 @@ def test_neighbours_meet_every_deed_and_every_caller() -> None:
     for one, other in combinations(range(3), 2):
         values = [{column[place] for column in columns} for place in (one, other)]
         assert {(column[one], column[other]) for column in columns} == set(product(*values))
-
-
-def test_a_value_set_back_is_plain() -> None:
-    row = Row("updateWorkflowRecord", "locked", ("caller_nau", "batch"))
-    assert str(row) == "updateWorkflowRecord-locked-caller_nau-batch"
-    assert row.words == "the record is locked and the caller is NAU and a batchId is given"
-    assert str(row.without("caller_nau")) == "updateWorkflowRecord-locked-batch"
-    assert row.rights == "workflow-update-rights"
