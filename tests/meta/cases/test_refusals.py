@@ -11,10 +11,9 @@ from registry_contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
 
 
-@pytest.mark.parametrize("statuses", [(503, 400), (400, 503), (503, 502, 404)])
-def test_a_server_error_is_not_passed_over(must: Claim, attempt: Attempt, statuses: tuple[int, ...]) -> None:
-    with pytest.raises(Blocked, match=str(next(status for status in statuses if status >= 500))):
-        claim_each_refused(must, [exchange(answer({}, status)) for status in statuses])
+def test_a_server_error_is_not_passed_over(must: Claim, attempt: Attempt) -> None:
+    with pytest.raises(Blocked, match="503"):
+        claim_each_refused(must, [exchange(answer({}, status)) for status in (503, 502, 404)])
     assert attempt.held.total() == 1
 
 
@@ -34,14 +33,12 @@ def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> 
             Blocked,
             "contact_organization names, which may be gone",
         ),
-        ([("Error.Mandatory", "contactOrganization")], Contradiction, "accepted"),
         (
             [("Error.InvalidValue", "contactOrganization"), ("Error.Mandatory", "city")],
             Contradiction,
             "accepted",
         ),
         ([("Error.InvalidValue", "gender")], Untested, "contact_document is missing: "),
-        ([("Error.InvalidValue", "city")], Contradiction, "accepted"),
     ],
 )
 def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(

@@ -33,14 +33,10 @@ def answering(updates: dict[str, Any], created: Any) -> Any:
     ("named", "submitted", "created", "says"),
     [
         (LOCKED, FAULTY, TAKEN, None),
-        (UNKNOWN, LOCKED, FAULTY, "names a record that is gone"),
         (UNKNOWN, FAULTY, FAULTY, "names a record that is gone"),
         (NOT_MINE, LOCKED, TAKEN, "names a record that is not locked"),
-        (FAULTY, LOCKED, TAKEN, "names a record that is not locked"),
         # Of the service, as far as can be told: the case judges it.
         (UNKNOWN, UNKNOWN, TAKEN, None),
-        (FAULTY, FAULTY, TAKEN, None),
-        (NOT_MINE, NOT_MINE, TAKEN, None),
     ],
 )
 def test_a_setting_that_names_no_locked_record_is_no_finding(
