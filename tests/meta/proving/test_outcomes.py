@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from registry_contracts.proving.floor import Floor, Share, read_floor
+from registry_contracts.proving.floor import Floor, Share
 from registry_contracts.proving.report import Report
 from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Part, Result, Trial
 
@@ -49,7 +48,6 @@ def found(trial: Trial = FAULT, **parts: Any) -> Result:
         (SERVICE, {"permanent": 31}, Outcome.TOO_MANY_LEFT),
         (SERVICE, {"unlisted": ("rc-somewhere-else",)}, Outcome.UNLISTED),
         (SERVICE, {"exit_code": 6}, Outcome.NOT_JUDGED),
-        (WEATHER, {"exit_code": 0}, Outcome.PASS),
         (replace(WEATHER, reachable=False), {"exit_code": 6}, Outcome.PASS),
         (replace(WEATHER, reachable=False), {"exit_code": 1}, Outcome.WRONG_END),
         (BENEATH, {"exit_code": 1, "found_by": (CASE,)}, Outcome.PASS),
@@ -87,21 +85,8 @@ def test_a_draw_fails_below_the_interval_of_what_was_measured() -> None:
         assert report(*results, floor=FLOOR).exit_code() == code, missed
 
 
-def test_the_measurement_that_the_main_job_is_held_against_can_be_read() -> None:
-    floor = read_floor(Path(".ci/drawn.json"))
-    assert floor.allows(Share(floor.found, floor.drawn))
-    assert not floor.allows(Share(0, floor.drawn))
-
-
 def test_a_drawn_fault_that_made_no_difference_is_told_apart_and_need_not_be_found() -> None:
     never, silent = Result(DRAWN, altered=0, mattered=0), Result(DRAWN, altered=4, mattered=0)
     told = report(found(DRAWN), never, silent, floor=FLOOR)
     assert (told.drawn, told.exit_code(), told.bad) == ((1, 1), 0, [])
     assert "1 and 1 others that made no difference" in next(filter(None, reversed([*told.closing_lines()])))
-
-
-def test_survivors_are_grouped_by_factor_and_effect() -> None:
-    lives = replace(DRAWN, name="updateWorkflowRecord:accepted@locked+caller_nau")
-    lines = [*report(Result(lives, mattered=2), replace(found(), trial=lives), floor=FLOOR).lines()]
-    assert {"| survivors | accepted |", "| caller | 1 |", "| state | 1 |"} <= set(lines)
-    assert any(line.startswith("| family | workflow | 1 of 2 ") for line in lines)

@@ -19,13 +19,11 @@ from tests.meta.program import PATIENCE, in_process, plant
     ("words", "message"),
     [
         (["--fault", "none"], "unknown fault 'none'"),
-        (["--clause", "uid-to-short"], "unknown clause"),
         (["--clause", "realm-production"], "no fault breaks realm-production alone"),
         (["drawn", "--clause", "uid-too-short"], "not chosen by clause"),
         (["--service", "gzip+none"], "unknown variant 'none'"),
         (["--floor", "nowhere.json"], "no floor in 'nowhere.json'"),
         (["--floor", "README.md"], "README.md"),
-        (["--seed", "one"], "one"),
     ],
 )
 def test_a_mistaken_word_is_one_clear_line(

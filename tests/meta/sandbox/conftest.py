@@ -32,12 +32,11 @@ class WeatherClient(SandboxClient):
 
     def seen(self, times: int, **options: Any) -> Counter[str]:
         """Return what came of as many lists: statuses and media types, and kinds of failures."""
-        return Counter(self.came_of(lambda: self.list(**options)) for _ in range(times))
+        return Counter(self._came_of_a_list(**options) for _ in range(times))
 
-    def came_of(self, ask: Callable[[], requests.Response]) -> str:
-        """Return what came of a request: its status and media type, or how it failed."""
+    def _came_of_a_list(self, **options: Any) -> str:
         try:
-            response = ask()
+            response = self.list(**options)
         except requests.exceptions.Timeout:
             return "silence"
         except requests.exceptions.ChunkedEncodingError:

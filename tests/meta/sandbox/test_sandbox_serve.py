@@ -23,11 +23,8 @@ from tests.meta.samples import record
     [
         "--port 0 --data {folder}/file",
         "--port 0 --data {folder}",
-        "--port 65536",
         "--port 0 --size-limit -1",
-        "--port 0 --token-lifetime 0",
         "--port 0 --habit token_status=700",
-        "--port 0 --variant list-item",
         "--port 0 --weather resett",
         "--unheard",
     ],

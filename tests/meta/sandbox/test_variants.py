@@ -8,9 +8,7 @@ import pytest
 
 from registry_contracts.sandbox.habits import Habits
 from registry_contracts.sandbox.variants import ALL
-from registry_contracts.sandbox.variants.wire import SLOW_SECONDS
-from tests.meta.program import eventually
-from tests.meta.samples import SCHEMAS, draft_path, record
+from tests.meta.samples import draft_path
 from tests.meta.sandbox_client import new_uid
 
 _LISTED = "/api/v2013/document-drafts"
@@ -19,10 +17,6 @@ _LISTED = "/api/v2013/document-drafts"
 def test_each_habit_is_turned_by_a_variant() -> None:
     turned = {name for variant in ALL.values() for name in variant.habits}
     assert {field.name for field in fields(Habits)} == turned
-
-
-def test_a_slow_variant_answers_late(client_of: Callable[..., Any]) -> None:
-    assert client_of("slow").get(_LISTED).elapsed.total_seconds() > SLOW_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -37,10 +31,3 @@ def test_who_owns_a_draft_that_two_saved(client_of: Callable[..., Any], name: st
     assert client.get(draft_path(uid, "/info")).json()["owner"] == owner
     own = client.get(_LISTED, params={"collection": "my", "$filter": f"identifier eq '{uid}'"}).json()
     assert bool(own) is client.delete(draft_path(uid)).ok is ("other" in owner)
-
-
-def test_a_brief_lock_ends(client_of: Callable[..., Any]) -> None:
-    client, address = client_of("locks-brief"), f"{SCHEMAS}/absPermit/{new_uid()}"
-    assert client.post(address, json={"document": record()}).ok
-    assert "locked" in client.put(address, json={"document": record()}).text
-    assert eventually(lambda: client.put(address, json={"document": record()}).ok)
