@@ -11,14 +11,10 @@ from tests.meta.messages import exchange, response
 
 EVIDENCE = contradicted("draft-get-content", "getDraft", "this", "that", ("main-1",))
 LOST = exchange(fault="status 502")
-REPEATED = exchange(unsettled=1)
 BLOCKED = exchange(fault="requests like this are blocked", blocked=True)
 RETRIED = exchange(retries=2)
+PAGE = exchange(response(404, b"<html></html>", {"content-type": "text/html"}))
 OWN = exchange(fault="no answer within the time limit", own=True)
-
-
-def page(status: int) -> Exchange:
-    return exchange(response(status, b"<html></html>", {"content-type": "text/html"}))
 
 
 def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = False) -> Attempt:
@@ -35,27 +31,20 @@ def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = F
     [
         (attempt(RETRIED, contradicts=True), Verdict.FAIL, False, False, False),
         (attempt(LOST, contradicts=True), Verdict.FAIL, False, False, True),
-        (attempt(REPEATED, contradicts=True), Verdict.FAIL, False, False, True),
         (attempt(OWN, contradicts=True), Verdict.FAIL, False, False, False),
         (attempt(LOST, contradicts=True, confirmed=True), Verdict.FAIL, False, False, False),
         (attempt(LOST), Verdict.PASS, False, False, False),
         (attempt(LOST), Verdict.INCONCLUSIVE, False, False, True),
-        (attempt(REPEATED), Verdict.INCONCLUSIVE, False, False, True),
         # It would be blocked again.
         (attempt(BLOCKED), Verdict.INCONCLUSIVE, True, True, False),
-        (attempt(BLOCKED, contradicts=True), Verdict.FAIL, True, True, True),
-        (attempt(page(404)), Verdict.INCONCLUSIVE, False, False, True),
-        (attempt(page(404), contradicts=True), Verdict.FAIL, False, False, False),
-        (attempt(RETRIED), Verdict.INCONCLUSIVE, False, False, False),
+        (attempt(PAGE), Verdict.INCONCLUSIVE, False, False, True),
         (attempt(LOST), Verdict.UNTESTED, False, False, False),
         (attempt(LOST), Verdict.FAIL, False, False, True),
-        (attempt(LOST), Verdict.ERROR, False, False, True),
         # A sign-in was lost.
         (attempt(), Verdict.INCONCLUSIVE, True, True, True),
         (attempt(contradicts=True), Verdict.FAIL, True, True, False),
         # A token may have been forgotten while others met a fault.
         (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, True, True),
-        (attempt(exchange(response(403)), contradicts=True), Verdict.FAIL, False, True, True),
         (attempt(exchange(response(404)), contradicts=True), Verdict.FAIL, False, True, False),
         (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, False, False),
     ],

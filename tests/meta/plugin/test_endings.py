@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.session import breaker
 from tests.meta.plugin.conftest import PLANTED_CASES
 from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 GET, SAVE = "draft-get-content", "draft-save-creates"
-DOWN: Any = (503, [], b"")
 
 #: What a service does, which cases run, the exit code, and the verdicts on some clauses.
 ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
@@ -36,7 +34,6 @@ ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
         6,
         {SAVE: "untested"},
     ),
-    "nothing is selected": (lambda *_: None, "no_case_of_this_name", 5, {SAVE: "untested"}),
     "the first failure stops it": (hiding(), "test_many", 1, {GET: "fail"}),
     "a precondition fails": (
         lambda method, *_: NOT_FOUND if method == "PUT" else None,
@@ -116,19 +113,6 @@ def test_a_run_that_has_spent_its_requests_cleans_up(run: Any, faulty: Callable[
     assert ended.verdict["leftovers"] == []
     saved = {path for method, path in service.app.requests if method == "PUT"}
     assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
-
-
-def test_an_outage_stops_the_run(
-    run: Any, faulty: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(breaker, "sleep", lambda seconds: time.sleep(min(float(seconds), 0.01)))
-    service = faulty(lambda _, path, __: None if path.endswith("/token") else DOWN)
-    words = ("-k", "test_foreign_token or test_many", "--realm=abs-dev", f"--target={service.target}")
-    ended = run(*words)
-    assert ended.code == 6, ended.output
-    assert "requests in a row without an answer" in ended.verdict["environment"]["breaker"]
-    assert ended.verdict["environment"]["faults"].get("status 503", 0) >= 5
-    assert len(ended.cases()) < 13
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 
 from registry_contracts.reports.writers import write_all
-from registry_contracts.session.shared_state import process_alive
-from registry_contracts.session.sweep import earlier_runs
 from tests.meta.program import PATIENCE, eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -72,7 +70,6 @@ def command_lines(run: Any) -> list[bytes]:
 
 
 WAITING = ("-k", "test_waiting")
-BRIEF = ("-k", "test_save", "--realm=abs-dev")
 
 
 def saved(service: Any) -> set[str]:
@@ -83,16 +80,13 @@ def deleted(service: Any) -> set[str]:
     return {path for method, path in service.app.requests if method == "DELETE"}
 
 
-def kill(run: Any, service: Any, *workers: str) -> set[str]:
+def kill(run: Any, service: Any) -> set[str]:
     """Start a run, kill it while it has drafts on the service, and return these once nothing of it is alive."""
-    process = run.start(*WAITING, f"--target={service.target}", *workers)
+    process = run.start(*WAITING, f"--target={service.target}")
     # The look before the run saves one draft, the case that waits another.
     until(lambda: len(saved(service)) > 1, process)
     os.kill(process.pid, signal.SIGKILL)
-    run.enough()  # a worker that outlives its controller need not wait out its case
     process.communicate()
-    # A run that begins while it is alive leaves the drafts of both to a later one.
-    eventually(lambda: not process_alive(folders(run)[0]))
     # What was under way when the run died is stored or not; then it is known.
     eventually(lambda: len(service.app.done) >= len(service.app.requests))
     return saved(service)
@@ -102,27 +96,12 @@ def folders(run: Any) -> list[Path]:
     return sorted(path for path in run.reports.iterdir() if path.is_dir() and not path.is_symlink())
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "controller"])
-def test_the_next_run_sweeps_a_killed_run(
-    run: Any, faulty: Callable[..., Any], workers: tuple[str, ...]
-) -> None:
-    service = faulty()
-    left = kill(run, service, *workers)
-    # A worker whose controller is gone notices it and cleans up after itself; the look's draft stays.
-    assert len(left - deleted(service)) == (1 if workers else 2)
-    ended = run(*BRIEF, f"--target={service.target}")
-    assert ended.code == 0, ended.output
-    assert "swept run" in ended.out
-    assert saved(service) <= deleted(service)
-    assert not list(earlier_runs(run.reports, service.url))
-
-
 def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     process = run.start(*WAITING, "--realm=bch-dev", f"--target={service.target}")
     until(lambda: bool(saved(service)), process)
     theirs = saved(service)
-    ended = run(*BRIEF, f"--target={service.target}")
+    ended = run("-k", "test_save", "--realm=abs-dev", f"--target={service.target}")
     swept = run.sweep(f"--target={service.target}", "--older-than=0")
     assert "swept run" not in ended.out
     assert not theirs & deleted(service), swept.output

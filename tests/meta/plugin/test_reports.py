@@ -1,9 +1,7 @@
 """Every run leaves every report, and the machine's answer keeps its schema."""
 
 import json
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -13,8 +11,6 @@ from registry_contracts.file_formats import convert
 from registry_contracts.reports import verdict_json, writers
 from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
 
-#: The example of docs/cases.md.
-OWN_CASE = Path(__file__).parents[1] / "cli" / "own_case.py"
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
@@ -57,36 +53,13 @@ def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: C
         assert "404" in (folder / result["attachments"][0]["source"]).read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("words", "cases", "kept"),
-    [
-        ("--profile=smoke --clause=draft-get-content", 1, True),
-        ("--profile=smoke --operation=getDraft", 2, False),
-        ("OWN -n2", 1, False),
-    ],
-)
-def test_a_run_of_some_cases_enters_no_history(run: Any, words: str, cases: int, kept: bool) -> None:
-    own = shutil.copy(OWN_CASE, run.scratch / "test_own.py")
-    ended = run("--realm=abs-dev", *words.replace("OWN", str(own)).split(), program=True)
-    assert (ended.code, len(ended.cases())) == (0, cases), ended.output
-    assert (ended.reports / "history.jsonl").exists() is kept
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        UnicodeEncodeError("utf-8", "sandbox-author \ud800", 15, 16, "surrogates not allowed"),
-        *(kind("sandbox-author") for kind in (RecursionError, ResourceWarning)),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_a_broken_judge_is_one_line(run: Any, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    broken = Mock(side_effect=error)
-    monkeypatch.setattr(writers, "judge", broken)
+def test_a_broken_judge_is_one_line(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = UnicodeEncodeError("utf-8", "sandbox-author \ud800", 15, 16, "surrogates not allowed")
+    monkeypatch.setattr(writers, "judge", Mock(side_effect=error))
     ended = run("-k", "test_save", "--realm=abs-dev")
     assert ended.code == 3, ended.output
     (line,) = [line for line in ended.out.splitlines() if line.startswith("verdict: ")]
-    assert f"could not be written: {type(error).__name__}: " in line
+    assert "could not be written: UnicodeEncodeError: " in line
     assert not any(word in ended.output for word in ("sandbox-author", "Traceback"))
     assert (ended.reports / "latest").resolve() == ended.folder.resolve()
     assert not (ended.folder / "verdict.json").exists()

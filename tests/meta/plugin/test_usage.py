@@ -25,7 +25,6 @@ def complaint(ended: Any) -> str:
     [
         ("--profile=gat", r"unknown profile 'gat'; did you mean 'gate'\?"),
         ("--realm=abs", "production realm, which is refused"),
-        ("--baseline=", "--baseline is empty; give it a value, or leave the option out"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
         ("--max-warnings=3", "--max-warnings is not for a contract run, whose exit code 6"),
     ],

@@ -37,13 +37,6 @@ def test_two_workers_give_the_same_verdict(run: Any, faulty: Callable[..., Any],
     assert one.verdict["leftovers"] == two.verdict["leftovers"] == []
 
 
-def test_a_run_outlives_its_tokens(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty(token_lifetime=0.4, delay=0.05)  # two dozen requests take three lifetimes at least
-    ended = run("-k", "test_many", "--realm=abs-dev", f"--target={service.target}")
-    assert ended.code == 0, ended.output
-    assert service.app.count("POST", "/token") > 4
-
-
 def test_a_case_that_kills_its_worker_is_an_error_and_no_more(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     ended = run.apart(
