@@ -13,7 +13,7 @@ def test_smoke_takes_in_every_case_that_is_marked(program: Program) -> None:
         rf"{path.name}::{function}\[[a-z-]+{re.escape(parameter)}"
         for path in cases_directory().rglob("test_*.py")
         for words, function in re.findall(
-            r"^@smoke\(([^)]*)\).*?\ndef (\w+)", path.read_text("utf-8"), re.MULTILINE | re.DOTALL
+            r"^@smoke\(([^)]*)\)(?=.*?\ndef (\w+))", path.read_text("utf-8"), re.MULTILINE | re.DOTALL
         )
         for parameter in re.findall(r'"([^"]+)"', words) or [""]
     ]

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import MappingProxyType
+from unittest.mock import Mock
 
 import pytest
 
@@ -78,17 +79,14 @@ def test_a_large_folder_is_packed(folder: Path, verdict: RunVerdict, monkeypatch
         collect(folder)
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("x")], ids=repr)
-def test_a_broken_writer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def broken(*_: object) -> Path:
-        raise error
-
+def test_a_broken_writer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, "html": (broken, "index.html")}))
     clauses = ["draft-get-content", "draft-delete-removes"]
     run = build_run(tmp_path / "run", second_worker, clauses=clauses, realms=["bch-dev"])
     verdict = write_all(run, catalogue=CATALOGUE)
     (line,) = verdict.unwritten
-    assert line.startswith(f"index.html could not be written: {type(error).__name__}: ")
+    assert line.startswith("index.html could not be written: OSError: ")
     assert (verdict.exit_code, line in verdict.sentence, "\n" in verdict.sentence) == (3, True, False)
     written = {path.name for path in run.iterdir()}
     assert {"verdict.json", "junit.xml", "traffic.har", "summary.md", "history-entry.json"} <= written
