@@ -2,11 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
-
-import pytest
 
 from tests.meta.program import Program
 
@@ -18,12 +15,11 @@ clauses = ["attachment-create-accepted"]
 [methods]
 "client.attachments.upload" = ["createAttachment"]
 """
-TEXTS = """\
+GENERATED = """\
 operations = ["saveDraft", "getDraft"]
-realms = ["abs-dev"]
+realms = ["abs-dev", "bch-dev"]
 clauses = ["draft-text-kept"]
 """
-GENERATED = TEXTS.replace('"abs-dev"', '"abs-dev", "bch-dev"')
 DEVIATION = """\
 [[deviation]]
 clause = "attachment-create-accepted"
@@ -35,39 +31,28 @@ expires = 2999-12-31
 """
 
 
-@pytest.fixture
-def uploads(program: Program) -> Program:
+def test_a_kept_run_answers_as_its_gate_did_and_deviations_count(program: Program) -> None:
     (program.folder / "sdk.toml").write_text(UPLOADS, encoding="utf-8")
-    return program
-
-
-def test_a_kept_run_answers_as_its_gate_did_and_deviations_count(
-    uploads: Program,
-) -> None:
     gate = ("gate", *ON_SANDBOX, "--consumer", "sdk.toml")
-    made = uploads(*gate, FAULT)
-    before = list(files(uploads.folder))
-    kept = uploads(*gate, "--from", "reports")
+    made = program(*gate, FAULT)
+    before = {*program.folder.rglob("*")}
+    kept = program(*gate, "--from", "reports")
     assert (kept.code, kept.last) == (made.code, made.last)
     assert made.last == (
         "gate: fail: 1 finding in abs-dev: attachment-create-accepted (createAttachment); "
         "affects client.attachments.upload (exit code 1, target: the embedded sandbox)"
     )
-    assert list(files(uploads.folder)) == before
-    (uploads.folder / "deviations").mkdir()
-    (uploads.folder / "deviations" / "sandbox.toml").write_text(DEVIATION, encoding="utf-8")
-    accepted = uploads(*gate, "--from", "reports")
+    assert {*program.folder.rglob("*")} == before
+    (program.folder / "deviations").mkdir()
+    (program.folder / "deviations" / "sandbox.toml").write_text(DEVIATION, encoding="utf-8")
+    accepted = program(*gate, "--from", "reports")
     assert (accepted.code, "1 accepted deviation" in accepted.last) == (0, True), accepted.out
-    over = uploads(*gate)
+    over = program(*gate)
     assert over.code == 1, over.out
     assert over.last == (
         "gate: fail: deviations/sandbox.toml:1: the deviation on attachment-create-accepted no longer happens "
         "in abs-dev: take the entry out (exit code 1, target: the embedded sandbox)"
     )
-
-
-def files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def test_two_gates_send_the_same_requests(program: Program) -> None:
