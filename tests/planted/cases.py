@@ -79,12 +79,6 @@ def test_undeclared(world: World, expect: Expect) -> None:
     expect("draft-get-content").holds(world.author is not None, expected="", seen="")
 
 
-@contract("draft-save-answer")
-def test_silent(world: World, expect: Expect) -> None:
-    """A claim on a silent clause."""
-    expect("draft-save-answer").holds(world.author is not None, expected="", seen="")
-
-
 @contract("draft-get-content")
 def test_nothing(world: World) -> None:
     """A case that claims nothing and sends nothing."""

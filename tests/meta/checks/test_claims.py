@@ -46,12 +46,13 @@ def test_a_page_is_a_refusal_where_one_is_due_and_else_environment(attempt: Atte
         ("draft-get-contents", "getDraft", "draft-get-content"),
         ("draft-get-content", "listDrafts", "does not cover listDrafts"),
         ("draft-save-updates", None, "several operations"),
+        ("draft-save-answer", None, "silent: it can be observed, never claimed"),
     ],
 )
 def test_a_claim_that_cannot_be_made_is_a_mistake_of_the_case(
     attempt: Attempt, catalogue: Any, clause: str, operation: str | None, words: str
 ) -> None:
-    declared = ("draft-get-content", "draft-save-updates")
+    declared = ("draft-get-content", "draft-save-updates", "draft-save-answer")
     with pytest.raises(RegistryContractsError, match=words):
         Expect(attempt, catalogue, declared)(clause, operation)
 

@@ -84,10 +84,10 @@ class Runner:
         self.scratch = scratch
         self.environment: dict[str, str] = {}
 
-    def start(self, *words: str, reports: Path | None = None, program: bool = False) -> Process:
+    def start(self, *words: str, program: bool = False) -> Process:
         """Start a run in a process of its own; `end` waits for it."""
         how = ["registry_contracts", "run"] if program else ["pytest"]
-        command = [sys.executable, "-m", *how, *self._words(words, reports, program=program)]
+        command = [sys.executable, "-m", *how, *self._words(words, program=program)]
         return Process(command, CHECKOUT, self._env(), self.scratch / "out")
 
     def aim(self, url: str, *, only_author: bool = False, pace: str = "") -> Path:
@@ -99,19 +99,19 @@ class Runner:
         """Let the planted case that waits go on to its end."""
         (self.private_parent / "enough").touch()
 
-    def end(self, process: Process, reports: Path | None = None) -> Ended:
+    def end(self, process: Process) -> Ended:
         """Wait for the end of a run that was started."""
-        return Ended(*process.communicate(), reports or self.reports)
+        return Ended(*process.communicate(), self.reports)
 
-    def apart(self, *words: str, reports: Path | None = None, program: bool = False) -> Ended:
+    def apart(self, *words: str, program: bool = False) -> Ended:
         """Run to the end in a process of its own; `program` for the command instead of bare pytest."""
-        return self.end(self.start(*words, reports=reports, program=program), reports)
+        return self.end(self.start(*words, program=program))
 
     def __call__(self, *words: str, program: bool = False) -> Ended:
         """Run to the end in this process, apart where it has workers; `program` as for `apart`."""
         if any(word.startswith("-n") for word in words):
             return self.apart(*words, program=program)
-        given = self._words(words, None, program=program)
+        given = self._words(words, program=program)
         return self._command("run", *given) if program else self._here(partial(pytest.main, given))
 
     def sweep(self, *words: str) -> Ended:
@@ -126,13 +126,13 @@ class Runner:
         with mock.patch.object(sys, "path", [str(PLANTED), *sys.path]):
             return Ended(*in_this_process(call, CHECKOUT, {**IN_PROCESS, **self._env()}), self.reports)
 
-    def _words(self, words: tuple[str, ...], reports: Path | None, *, program: bool = False) -> list[str]:
+    def _words(self, words: tuple[str, ...], *, program: bool) -> list[str]:
         own = any(word.endswith(".py") or word.startswith("tests/") for word in words)
         aimed = program or any(word.startswith("--target") for word in words)
         plain = [] if program else ["-p", "no:cacheprovider"]
         where = [] if own else [*map(str, PLANTED_CASES)]
         target = [] if aimed else ["--target=sandbox"]
-        return [*plain, "-p", "hasty", f"--reports={reports or self.reports}", *target, *where, *words]
+        return [*plain, "-p", "hasty", f"--reports={self.reports}", *target, *where, *words]
 
     def _env(self) -> dict[str, str]:
         places = {"PYTHONPATH": str(PLANTED), "TMPDIR": str(self.private_parent)}
@@ -166,12 +166,16 @@ Rule = Callable[[str, str, int], Answer | None]
 
 
 class Faulty:
-    """A sandbox behind a rule that may answer in its place, each answer delayed; `done` are those it has answered."""
+    """A sandbox behind a rule that may answer in its place, each answer delayed; `done` are those it has answered.
+
+    `given` are their Authorization headers.
+    """
 
     def __init__(self, app: Any, rule: Rule, delay: float = 0.0) -> None:
         self._app, self._rule, self._delay = app, rule, delay
         self._lock = threading.Lock()
         self.requests: list[tuple[str, str]] = []
+        self.given: list[bytes] = []
         self.done: list[tuple[str, str]] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -183,6 +187,7 @@ class Faulty:
         with self._lock:
             before = sum((m, p.rpartition("/")[2]) == key for m, p in self.requests)
             self.requests.append((method, path))
+            self.given.append(dict(scope["headers"]).get(b"authorization", b""))
         await asyncio.sleep(self._delay)
         answer = self._rule(method, path, before)
         if answer is None:

@@ -81,7 +81,6 @@ def test_how_a_run_ends(run: Any, faulty: Callable[..., Any], name: str) -> None
 def test_mistakes_of_the_suite_end_with_3(run: Any) -> None:
     mistakes = {
         "undeclared": "without declaring it",
-        "silent": "silent: it can be observed, never claimed",
         "nothing": "without an assertion or an observation",
         "foreign": "outside the run's namespace",
         "crash": "RuntimeError",

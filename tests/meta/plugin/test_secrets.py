@@ -14,42 +14,10 @@ from urllib.parse import quote
 import pytest
 
 from registry_contracts.session.authentication import NO_TOKEN
+from tests.meta.plugin.rules import JSON
 from tests.meta.program import eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
-
-
-class Echo:
-    """Repeats every secret it is sent, in bodies, headers and reasons, and remembers the tokens it gave out."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-        self.tokens: set[str] = set()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        given = dict(scope["headers"]).get(b"authorization", b"")
-        if given.startswith(b"Bearer "):
-            self.tokens.add(given.decode().removeprefix("Bearer "))
-        if scope["method"] == "GET":
-            token = given.removeprefix(b"Bearer ")
-            coded = b" ".join((base64.b64encode(token), base64.b64encode(b"a" + token)))
-            coded += (
-                b" " + quote(token, safe="").encode() + b" " + token.upper() + b" " + token[: len(token) // 2]
-            )
-            body = b"x" * 240 + given + b" was " + given + b" also " + coded + b"y" * 20_000
-            headers = [
-                (b"content-type", b"application/json"),
-                (b"x-echo", given),
-                (b"set-cookie", b"t=" + given),
-            ]
-            await send({"type": "http.response.start", "status": 404, "headers": headers})
-            await send({"type": "http.response.body", "body": json.dumps(body.decode()).encode()})
-            return
-        await self._app(scope, receive, send)
 
 
 def forms(secret: str) -> set[bytes]:
@@ -89,23 +57,32 @@ def unpacked(content: bytes) -> Iterator[bytes]:
             yield base64.b64decode(coded)
 
 
-def test_no_secret_of_an_echoing_service_is_in_the_evidence(
-    run: Any, serve_app: Callable[[Any], str]
-) -> None:
-    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - the other tests serve nothing
-    from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415
+def test_no_secret_of_an_echoing_service_is_in_the_evidence(run: Any, faulty: Callable[..., Any]) -> None:
+    def echo(method: str, *_: Any) -> Any:
+        """Repeat the token of a read in the body and in headers."""
+        if method != "GET":
+            return None
+        given = service.app.given[-1]
+        token = given.removeprefix(b"Bearer ")
+        forms = base64.b64encode(token), base64.b64encode(b"a" + token), quote(token, safe="").encode()
+        coded = b" ".join((*forms, token.upper(), token[: len(token) // 2]))
+        body = b"x" * 240 + given + b" was " + given + b" also " + coded + b"y" * 20_000
+        return (
+            404,
+            [*JSON, (b"x-echo", given), (b"set-cookie", b"t=" + given)],
+            json.dumps(body.decode()).encode(),
+        )
 
-    echo = Echo(create_app(Settings()))
-    target = run.aim(serve_app(echo))
+    service = faulty(echo)
     words = "test_content or test_should or test_foreign_token or test_signing_in or test_crash"
-    ended = run("-k", words, "--realm=abs-dev", f"--target={target}", "-rA", "--showlocals")
+    ended = run("-k", words, "--realm=abs-dev", f"--target={service.target}", "-rA", "--showlocals")
     assert ended.code == 1, ended.output
     found = {finding["clause"] for finding in ended.verdict["findings"]}
     assert {"no-secret-echoed", "draft-get-content"} <= found
     assert "no idea what to do with [redacted]" in ended.out
     assert "the token is [redacted]" in ended.out
-    own = {token for token in echo.tokens if token != NO_TOKEN and not token.startswith("of-my-own")}
-    assert_clean(ended, own | {f"sandbox-{role}" for role in ("author",)})
+    sent = {given.decode().removeprefix("Bearer ") for given in service.app.given} - {"", NO_TOKEN}
+    assert_clean(ended, {"sandbox-author", *(token for token in sent if not token.startswith("of-my-own"))})
 
 
 @pytest.mark.parametrize(
