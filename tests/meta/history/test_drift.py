@@ -4,12 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.history.drift import (
-    ADDED,
-    CHANGED,
-    GONE,
-    compare,
-)
+from registry_contracts.history.drift import ADDED, CHANGED, GONE, compare
 from registry_contracts.history.observed_facts import Facts, Place, Severity
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
@@ -26,7 +21,6 @@ def shape(members: dict[str, str]) -> Facts:
 
 
 G, C, A = GONE, CHANGED, ADDED
-DATE = "string date-time"
 
 
 @pytest.mark.parametrize(
@@ -36,17 +30,13 @@ DATE = "string date-time"
         (facts(items="10"), facts(items="25"), A),
         (facts(seen=("Error.Mandatory",)), facts(seen=("Error.InvalidValue", "Error.Mandatory")), A),
         (facts(seen="200"), facts(seen="403"), C),
-        (facts(seen="kept"), facts(seen="refused with 400"), C),
         (facts(items="6 or more"), facts(items="5"), C),
         (facts(seen=("Error.InvalidValue", "Error.Mandatory")), facts(seen=("Error.Mandatory",)), C),
-        (facts(seen="200"), facts(seen="200"), None),
         (facts(items="10"), facts(items="6 or more"), None),
         (facts(seen="200 | 201"), facts(seen="200"), None),
         (shape({"a": "string", "b": "string"}), shape({"a": "string"}), G),
         (shape({"a": "string"}), shape({"a": "string", "b": "string, optional"}), A),
-        (shape({"a": "string"}), shape({"a": "string, optional"}), C),
         (shape({"a": "string"}), shape({"a": "integer"}), C),
-        (shape({"a": DATE}), shape({"a": f"null | {DATE}"}), C),
         (shape({"a": "string", "b": "string, optional"}), shape({"a": "string"}), None),
         (shape({"a": "number"}), shape({"a": "integer"}), None),
         (shape({"a": "array", "a[]": "string"}), shape({"a": "array"}), None),

@@ -94,8 +94,6 @@ def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest:
     accepting = run_command("drift", "accept", "--realm", "abs-dev", "--clause", "draft-success-status")
     assert accepting[1].splitlines()[-1] == f"accepted 1 change and 0 new facts of run-1: {FILE}"
     assert [run_command("drift", "--realm", "abs-dev")[0], run_command("drift")[0]] == [0, 1]
-    assert run_command("drift", "accept")[0] == 0
-    assert run_command("drift")[:2] == (0, f"no drift: run-1 against {FILE}\n")
     latest(saved("200") | {Place("draft-success-status", "saveDraft", "bch-dev"): {"seen": "204"}})
     differing = run_command("drift", "--between-realms").out
     assert "    abs-dev: 200\n    bch-dev: 204\n" in differing

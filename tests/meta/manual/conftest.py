@@ -1,7 +1,6 @@
-"""Sandboxes that all these tests share, a faithful one and a broken one."""
+"""The program with the sandbox's accounts, and a faithful sandbox that all these tests share."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,6 @@ from tests.meta.program import RunCommand
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import sandbox, settings_of
 from tests.meta.traffic.conftest import archive  # noqa: F401 - a fixture that `init` needs, too
-
-#: What the broken sandbox does wrong.
-FAULTS = ("uid-accepts-ten", "list-top-one-more", "contact-create-without-first-name")
 
 
 @pytest.fixture
@@ -23,23 +19,8 @@ def command(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> RunComm
     return run_command
 
 
-@contextmanager
-def served(folder: Path, *options: str) -> Iterator[Path]:
-    """Serve a sandbox, and give the settings file that aims at it."""
-    with sandbox(*options) as url:
-        yield settings_of(url, folder, folder.name)
-
-
 @pytest.fixture(scope="session")
 def faithful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return the settings file of a sandbox that keeps every clause."""
-    with served(tmp_path_factory.mktemp("faithful")) as path:
-        yield path
-
-
-@pytest.fixture(scope="session")
-def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return the settings file of a sandbox with `FAULTS`."""
-    options = [word for name in FAULTS for word in ("--fault", name)]
-    with served(tmp_path_factory.mktemp("broken"), *options) as path:
-        yield path
+    with sandbox() as url:
+        yield settings_of(url, tmp_path_factory.mktemp("faithful"), "faithful")

@@ -8,6 +8,7 @@ import pytest
 
 from registry_contracts.interface.description import load_description
 from tests.meta.program import RunCommand
+from tests.meta.sandbox_client import sandbox, settings_of
 
 OPERATIONS = tuple(load_description().operations)
 
@@ -32,11 +33,12 @@ def test_every_operation_is_called_without_options(
     assert content["exit_code"] == 0
 
 
-def test_a_fault_is_put_in_and_its_clause_judged(command: RunCommand, faithful: Path, broken: Path) -> None:
+def test_a_fault_is_put_in_and_its_clause_judged(command: RunCommand, faithful: Path, tmp_path: Path) -> None:
     words = ("saveDraft", "--invalid", "path.uid:too-short", "--target")
     (held,) = data(command, *words, faithful)["calls"]
     assert "uid-too-short" in held["held"]
-    (call,) = data(command, *words, broken, code=1)["calls"]
+    with sandbox("--fault", "uid-accepts-ten") as url:
+        (call,) = data(command, *words, settings_of(url, tmp_path), code=1)["calls"]
     (finding,) = call["findings"]
     assert (finding["clause"], finding["level"]) == ("uid-too-short", "must")
     assert call["response"]["status"] == 201

@@ -15,6 +15,8 @@ import pytest
 
 from registry_contracts.cli import main
 from registry_contracts.plugin import collection, worker
+from registry_contracts.sandbox.app import create_app
+from registry_contracts.sandbox.habits import Settings
 from tests.meta.program import CHECKOUT, IN_PROCESS, Process, clean_environment, in_this_process
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import settings_of
@@ -56,14 +58,9 @@ class Ended:
 
     def cases(self) -> dict[str, dict[str, Any]]:
         """What the journals say of each case, by its name with parameters."""
-        return {event["case"].partition("::")[2]: event for event in self.journal("case")}
-
-    def journal(self, kind: str) -> list[dict[str, Any]]:
-        """What the journals say of one kind."""
-        lines = [
-            line for path in self.folder.glob("journal-*") for line in path.read_text("utf-8").splitlines()
-        ]
-        return [event for event in map(json.loads, lines) if event["kind"] == kind]
+        texts = (path.read_text("utf-8") for path in self.folder.glob("journal-*"))
+        events = (json.loads(line) for text in texts for line in text.splitlines())
+        return {event["case"].partition("::")[2]: event for event in events if event["kind"] == "case"}
 
     def cells(self, member: str = "verdict") -> dict[tuple[str, str], str]:
         """Verdicts by clause and realm, or another member of the cells."""
@@ -84,10 +81,9 @@ class Runner:
         self.scratch = scratch
         self.environment: dict[str, str] = {}
 
-    def start(self, *words: str, program: bool = False) -> Process:
+    def start(self, *words: str) -> Process:
         """Start a run in a process of its own; `end` waits for it."""
-        how = ["registry_contracts", "run"] if program else ["pytest"]
-        command = [sys.executable, "-m", *how, *self._words(words, program=program)]
+        command = [sys.executable, "-m", "pytest", *self._words(words)]
         return Process(command, CHECKOUT, self._env(), self.scratch / "out")
 
     def aim(self, url: str, *, only_author: bool = False, pace: str = "") -> Path:
@@ -103,14 +99,12 @@ class Runner:
         """Wait for the end of a run that was started."""
         return Ended(*process.communicate(), self.reports)
 
-    def apart(self, *words: str, program: bool = False) -> Ended:
-        """Run to the end in a process of its own; `program` for the command instead of bare pytest."""
-        return self.end(self.start(*words, program=program))
+    def apart(self, *words: str) -> Ended:
+        """Run to the end in a process of its own."""
+        return self.end(self.start(*words))
 
     def __call__(self, *words: str, program: bool = False) -> Ended:
-        """Run to the end in this process, apart where it has workers; `program` as for `apart`."""
-        if any(word.startswith("-n") for word in words):
-            return self.apart(*words, program=program)
+        """Run to the end in this process; `program` for the command instead of bare pytest."""
         given = self._words(words, program=program)
         return self._command("run", *given) if program else self._here(partial(pytest.main, given))
 
@@ -126,7 +120,7 @@ class Runner:
         with mock.patch.object(sys, "path", [str(PLANTED), *sys.path]):
             return Ended(*in_this_process(call, CHECKOUT, {**IN_PROCESS, **self._env()}), self.reports)
 
-    def _words(self, words: tuple[str, ...], *, program: bool) -> list[str]:
+    def _words(self, words: tuple[str, ...], *, program: bool = False) -> list[str]:
         own = any(word.endswith(".py") or word.startswith("tests/") for word in words)
         aimed = program or any(word.startswith("--target") for word in words)
         plain = [] if program else ["-p", "no:cacheprovider"]
@@ -226,12 +220,8 @@ def faulty(serve_app: Callable[[Any], str], run: Runner) -> Callable[..., Servic
         only_author: bool = False,
         delay: float = 0.0,
         pace: str = "",
-        **settings: Any,
     ) -> Service:
-        from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - not every test serves
-        from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415
-
-        app = Faulty(create_app(Settings(**settings)), rule, delay)
+        app = Faulty(create_app(Settings()), rule, delay)
         url = serve_app(app)
         return Service(app, url, run.aim(url, only_author=only_author, pace=pace))
 

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 def test_two_workers_share_their_tokens_and_give_one_verdict(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty(hiding())
-    ended = run("-k", "test_content or test_save or test_should", f"--target={service.target}", "-n", "2")
+    ended = run.apart(
+        "-k", "test_content or test_save or test_should", f"--target={service.target}", "-n", "2"
+    )
     assert ended.code == 1, ended.output
     found = {(each["clause"], each["realm"], each["confirmed"]) for each in ended.verdict["findings"]}
     assert found == {("draft-get-content", realm, True) for realm in ("abs-dev", "bch-dev", "chm-dev")}
