@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +13,7 @@ from registry_contracts.proving.false_passes import false_passes
 from registry_contracts.proving.plan import calm_trials
 from registry_contracts.proving.services import AND, cover, knobs, together
 from registry_contracts.proving.trials import FAITHFUL
+from registry_contracts.sandbox.habits import Habits
 from registry_contracts.sandbox.variants import ALL, fillings
 from registry_contracts.sandbox.variants.silences import CONTRADICTORY, SENTENCES, WITHOUT_KNOB
 
@@ -28,6 +30,11 @@ def test_every_silent_clause_has_a_knob_or_a_reason() -> None:
     # A point without a clause is told in words.
     assert {point for point in fillings() if " " not in point} == silent - WITHOUT_KNOB.keys()
     assert {*WITHOUT_KNOB, *(clause for clauses in SENTENCES.values() for clause in clauses)} <= silent
+
+
+def test_each_habit_is_turned_by_a_variant() -> None:
+    turned = {name for variant in ALL.values() for name in variant.habits}
+    assert {field.name for field in fields(Habits)} == turned
 
 
 def test_in_the_whole_cover_all_meet_that_go_together() -> None:
