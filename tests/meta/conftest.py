@@ -16,7 +16,6 @@ from playwright.sync_api import Browser, sync_playwright
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Attempt
 from registry_contracts.interface.catalogue import Catalogue, load_catalogue
-from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import Program, RunCommand, in_process
 from tests.meta.sandbox_client import SandboxClient, sandbox, serving
@@ -50,13 +49,6 @@ def caller() -> Iterator[Callable[..., SandboxClient]]:
     """Return a maker of clients: ``caller(url, role, realm)``; role ``None`` is anonymous."""
     with ExitStack() as clients:
         yield lambda *about: clients.enter_context(SandboxClient(*about))
-
-
-@pytest.fixture
-def start_sandbox() -> Iterator[Callable[..., EmbeddedSandbox]]:
-    """Return a starter of sandboxes in processes of their own; each is stopped at the end of the test."""
-    with ExitStack() as started:
-        yield lambda *options: started.enter_context(EmbeddedSandbox(arguments=options))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ NUMBERS = st.integers(0, 10_000)
 class Trial:
     """A property of numbers that costs two requests for each."""
 
-    def __init__(self, breaks: Callable[[int], bool]) -> None:
+    def __init__(self, breaks: Callable[[int], bool] = lambda _: False) -> None:
         self.attempt, self.breaks = Attempt(1), breaks
         self.claims = Expect(self.attempt, load_catalogue(), [CLAUSE])
         self.judged: list[int] = []
@@ -38,40 +38,32 @@ class Trial:
         properties.hold(NUMBERS, self.judge, **({"requests": 40, "each": 2} | options))
 
 
-@pytest.fixture
-def trial() -> Callable[..., Trial]:
-    def make(breaks: Callable[[int], bool] = lambda _: False) -> Trial:
-        return Trial(breaks)
-
-    return make
-
-
 @pytest.mark.parametrize(("thorough", "examples"), [(False, 10), (True, 80)])
-def test_a_property_keeps_to_its_budget(trial: Callable[..., Trial], thorough: bool, examples: int) -> None:
-    made = trial()
+def test_a_property_keeps_to_its_budget(thorough: bool, examples: int) -> None:
+    made = Trial()
     made.hold(requests=20, thorough=thorough)
     assert len(made.judged) == made.attempt.held[CLAUSE, "getDraft"] == examples
 
 
-def test_shrinking_ends_with_its_budget(trial: Callable[..., Trial]) -> None:
-    made = trial(lambda number: number % 2 == 1)
+def test_shrinking_ends_with_its_budget() -> None:
+    made = Trial(lambda number: number % 2 == 1)
     with pytest.raises(Contradiction):
         made.hold(requests=20)
     assert len(made.judged) < 10 + 12 + 3
 
 
-def test_what_does_not_come_back_is_not_confirmed(trial: Callable[..., Trial]) -> None:
+def test_what_does_not_come_back_is_not_confirmed() -> None:
     once = iter([True])
-    made = trial(lambda _: next(once, False))
+    made = Trial(lambda _: next(once, False))
     with pytest.raises(Contradiction):
         made.hold()
     assert not made.attempt.confirmed
     assert len(made.judged) > MOST_REPLAYS
 
 
-def test_a_failing_example_is_played_first_the_next_time(trial: Callable[..., Trial], tmp_path: Any) -> None:
+def test_a_failing_example_is_played_first_the_next_time(tmp_path: Any) -> None:
     database = example_database(tmp_path, "here", None)
-    first, second = trial(lambda number: number > 5_000), trial()
+    first, second = Trial(lambda number: number > 5_000), Trial()
     with pytest.raises(Contradiction):
         first.hold(database=database)
     second.hold(seed=7, database=example_database(tmp_path, "here", None))
@@ -85,13 +77,11 @@ def test_a_failing_example_is_played_first_the_next_time(trial: Callable[..., Tr
         (EnvironmentFault("reset"), 1),
     ],
 )
-def test_an_obstacle_is_raised_at_the_end(
-    trial: Callable[..., Trial], obstacle: Exception, examples: int
-) -> None:
+def test_an_obstacle_is_raised_at_the_end(obstacle: Exception, examples: int) -> None:
     def stumble(_: int) -> bool:
         raise obstacle
 
-    made = trial(stumble)
+    made = Trial(stumble)
     with pytest.raises(type(obstacle)):
         made.hold()
     assert len(made.judged) == examples

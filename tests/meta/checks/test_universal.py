@@ -30,7 +30,6 @@ def signing_in(body: Any) -> Exchange:
         (SERVER, exchange(answer({}, 500)), False),
         # A gateway's.
         (SERVER, exchange(answer({}, 503)), None),
-        (SERVER, exchange(answer({}, 500), None), None),
         (SERVER, exchange(answer({}, 500), fault="an HTML page"), None),
         (SECRET, bearing({"message": f"token {TOKEN} is bad"}), False),
         (SECRET, bearing({}, **{"x-debug": f"Bearer {TOKEN}"}), False),
@@ -39,7 +38,6 @@ def signing_in(body: Any) -> Exchange:
         (SECRET, signing_in({"authenticationToken": "t"}), True),
         (SECRET, signing_in({"you": PASSWORD}), False),
         (LABEL, exchange(answer({}, media="application/problem+json")), True),
-        (LABEL, exchange(answer(b"no json", media="text/plain")), None),
         (LABEL, exchange(answer({}, media="text/plain"), "getAttachment"), None),
     ],
 )

@@ -15,7 +15,8 @@ from types import MappingProxyType
 import pytest
 import yaml
 
-CHECKOUT = Path(__file__).parents[3]
+from tests.meta.program import CHECKOUT
+
 PATIENCE = 600.0
 CONSUMER = """\
 realms = ["abs-dev"]
@@ -66,23 +67,15 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    words = ["-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run([sys.executable, *words], cwd=CHECKOUT, check=True, capture_output=True, timeout=PATIENCE)
-    (built,) = folder.glob("*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the wheel in it, and behind it the packages of this one."""
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel of this checkout, and behind it the packages of this one."""
     root = tmp_path_factory.mktemp("environment")
     venv.create(root, symlinks=True)
     python = root / "bin" / "python"
-    words = ["-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run([sys.executable, *words], check=True, capture_output=True, timeout=PATIENCE)
+    build = ["hatchling", "build", "-t", "wheel", "-d", str(root)]
+    install = ["pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", "-f", str(root)]
+    for words in (build, [*install, "registry-contracts"]):
+        subprocess.run([sys.executable, "-m", *words], cwd=CHECKOUT, check=True, timeout=PATIENCE)
     site = next(root.glob("lib/python*/site-packages"))
     lent = {
         str(metadata.distribution(name).locate_file("")) for name in ("pytest", "schemathesis", "uvicorn")

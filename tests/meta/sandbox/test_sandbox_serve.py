@@ -6,9 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,7 @@ from registry_contracts.sandbox.serve import main
 from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
 from tests.meta.program import PATIENCE
 from tests.meta.samples import record
+from tests.meta.sandbox_client import SandboxClient
 
 
 @pytest.mark.parametrize(
@@ -62,28 +61,21 @@ def test_a_signal_ends_it_at_once_and_cleanly() -> None:
     assert time.monotonic() - started < 60
 
 
-def test_a_folder_keeps_everything_over_a_restart(
-    start_sandbox: Callable[..., EmbeddedSandbox], caller: Any, tmp_path: Path
-) -> None:
-    data = tmp_path / "new" / "folder"
-    first = start_sandbox("--data", str(data))
-    author = caller(first.base_url)
-    draft = "/api/v2013/documents/kept-over-restart/versions/draft"
-    attachments = "/api/v2013/documents/kept-over-restart/attachments"
+def test_a_folder_keeps_everything_over_a_restart(tmp_path: Path) -> None:
+    data = ("--data", str(tmp_path / "new" / "folder"))
+    document = "/api/v2013/documents/kept-over-restart"
     workflow = "/api/v2023/documents/schemas/absPermit/submitted-record"
-    temporary = "/persist-temporary/sandbox-temporary-abs-dev-01"
-    assert author.put(
-        draft + "?schema=contact", data=b'{"a": 1.0}', headers={"Content-Type": "application/json"}
-    ).ok
-    number = author.post(attachments + "/a.txt", data=b"kept").json()["id"]
-    assert author.post(attachments + temporary).status_code == 201
-    assert author.post(workflow, json={"document": record()}).status_code == 201
-    assert author.delete("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 204
-    first.stop()
-
-    author = caller(start_sandbox("--data", str(data)).base_url)
-    assert author.get(draft).text == '{"a": 1.0}'
-    assert author.get(f"{attachments}/{number}/a.txt").content == b"kept"
-    assert author.post(attachments + temporary).status_code == 404
-    assert "locked" in author.put(workflow, json={"document": record()}).json()["message"]
-    assert author.get("/api/v2013/documents/sandbox-published-abs-dev/versions/draft").status_code == 404
+    temporary = f"{document}/attachments/persist-temporary/sandbox-temporary-abs-dev-01"
+    published = "/api/v2013/documents/sandbox-published-abs-dev/versions/draft"
+    with EmbeddedSandbox(arguments=data) as sandbox, SandboxClient(sandbox.base_url) as author:
+        assert author.put(f"{document}/versions/draft?schema=contact", json={"a": 1.0}).ok
+        number = author.post(f"{document}/attachments/a.txt", data=b"kept").json()["id"]
+        assert author.post(temporary).status_code == 201
+        assert author.post(workflow, json={"document": record()}).status_code == 201
+        assert author.delete(published).status_code == 204
+    with EmbeddedSandbox(arguments=data) as sandbox, SandboxClient(sandbox.base_url) as author:
+        assert author.get(f"{document}/versions/draft").text == '{"a": 1.0}'
+        assert author.get(f"{document}/attachments/{number}/a.txt").content == b"kept"
+        assert author.post(temporary).status_code == 404
+        assert "locked" in author.put(workflow, json={"document": record()}).json()["message"]
+        assert author.get(published).status_code == 404
