@@ -12,13 +12,7 @@ from typing import Any
 import requests
 
 from registry_contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
-from tests.meta.samples import (
-    CONTACT_SCHEMA,
-    TOKEN,
-    contact,
-    credentials,
-    draft_path,
-)
+from tests.meta.samples import CONTACT_SCHEMA, TOKEN, contact, credentials, draft_path
 
 #: Seconds that a test waits for an answer, or for a state to come.
 TIME_LIMIT = 120.0
@@ -72,17 +66,12 @@ def serving(app: Any, prepare: Callable[[Any, socket.socket], object] = lambda *
             thread.join(TIME_LIMIT)
 
 
-def settings_of(url: str, folder: Path, name: str = "service", pace: str = "") -> Path:
-    """Write settings that aim at a sandbox into a folder; return the file.
-
-    Args:
-        name: Of the target.
-        pace: More lines for the `[pace]` table.
-    """
+def settings_of(url: str, folder: Path, name: str = "service") -> Path:
+    """Write settings that aim at a sandbox, of a target with a name, into a folder; return the file."""
     shutil.copytree(SANDBOX_SETTINGS.parent / "samples", folder / "samples", dirs_exist_ok=True)
     text = SANDBOX_SETTINGS.read_text("utf-8").replace("http://127.0.0.1:8080", url)
     path = folder / f"{name}.toml"
-    path.write_text(text.replace("[pace]", f"[pace]\n{pace}", 1), "utf-8")
+    path.write_text(text, "utf-8")
     return path
 
 

@@ -9,13 +9,11 @@ from tests.meta.messages import answer
 #: Body, media type, and whether it is taken for an image.
 LABELLED: dict[str, tuple[bytes, str, bool]] = {
     "labelled": (RED, "image/png", True),
-    "plain bytes": (RED, "application/octet-stream", True),
     "a drawing": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml", True),
     "a format nobody here knows": (b"\x00\x01\x02\xff", "image/x-unknown", True),
     "called JSON": (RED, "application/json", False),
     "cut short": (RED[:-20], "image/png", False),
     "text called an image": ("aperçu à venir\r\n".encode(), "image/jpeg", False),
-    "nothing": (b"", "image/png", False),
     "bytes of no format": (b"\x00\x01\x02\xff", "application/octet-stream", False),
 }
 

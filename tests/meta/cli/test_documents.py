@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -15,7 +13,7 @@ from registry_contracts.cases.marks import Facts
 from registry_contracts.cli.program import program as commands
 from registry_contracts.proving.__main__ import command as proof
 from registry_contracts.sandbox import serve
-from tests.meta.program import CHECKOUT, Program, RunCommand, clean_environment
+from tests.meta.program import CHECKOUT, IN_PROCESS, Program, RunCommand, clean_environment, in_this_process
 
 DOCUMENTS = (
     *sorted(CHECKOUT.glob("*.md")),
@@ -70,15 +68,8 @@ def test_every_proof_in_the_documents_can_be_asked_for(line: str) -> None:
 
 def test_every_option_of_pytest_in_the_documents_is_one() -> None:
     lines = [each for each in written("pytest") if "--" in each]
-    helped = subprocess.run(
-        [sys.executable, "-m", "pytest", "--help"],
-        cwd=CHECKOUT,
-        env=clean_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    ).stdout
-    there = set(re.findall(r"--[a-z][a-z-]+", helped))
+    helped = in_this_process(lambda: pytest.main(["--help"]), CHECKOUT, clean_environment(**IN_PROCESS))
+    there = set(re.findall(r"--[a-z][a-z-]+", helped.out))
     assert len(lines) > 2, lines
     unknown = {each for line in lines for each in re.findall(r"(?<!\S)--[a-z][a-z-]+", line)} - there
     assert not unknown

@@ -1,9 +1,9 @@
 """The history file: a run a line, bounded, never lost to a damaged line; trends, and the commands that show them."""
 
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,12 +22,29 @@ from registry_contracts.history.runs import (
 )
 from tests.meta.program import RunCommand
 
-Made = Callable[..., Entry]
 PLACE = ("draft-get-content", "abs-dev")
 HISTORY = Path("reports") / "history.jsonl"
 
 
-def test_runs_are_appended_once_and_leave_earlier_lines_untouched(made_run: Made, tmp_path: Path) -> None:
+def made_run(day: int, verdict: str = "pass", **more: Any) -> Entry:
+    """The run of a day; `cells` for more than one clause."""
+    plain: dict[str, Any] = {
+        "run": f"2026-11-{day:02}-sandbox",
+        "target": "sandbox",
+        "profile": "gate",
+        "seed": 1,
+        "started": f"2026-11-{day:02}T12:00:00+00:00",
+        "verdict": "fail" if verdict == "fail" else "pass",
+        "exit_code": int(verdict == "fail"),
+        "requests": 2000,
+        "seconds": 30.5,
+        "counts": {verdict: 1},
+        "cells": {"draft-get-content": {"abs-dev": Seen(verdict, 4, 0.25)}},
+    }
+    return Entry(**plain | more)
+
+
+def test_runs_are_appended_once_and_leave_earlier_lines_untouched(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "history.jsonl"
     assert read(path) == History()
     with ThreadPoolExecutor(8) as pool:
@@ -39,7 +56,7 @@ def test_runs_are_appended_once_and_leave_earlier_lines_untouched(made_run: Made
     assert path.read_text().startswith(before)
 
 
-def test_a_damaged_line_costs_no_other_and_the_oldest_runs_go(made_run: Made, tmp_path: Path) -> None:
+def test_a_damaged_line_costs_no_other_and_the_oldest_runs_go(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     damaged = '{"format":1,"run":"half a li'
     path.write_text(f"{line_of(made_run(1))}\n{damaged}")
@@ -62,7 +79,7 @@ def test_a_damaged_line_costs_no_other_and_the_oldest_runs_go(made_run: Made, tm
     ],
 )
 def test_green_and_red_are_told_from_neither(
-    made_run: Made, verdicts: tuple[str, ...], green: int | None, red: int | None, flips: int
+    verdicts: tuple[str, ...], green: int | None, red: int | None, flips: int
 ) -> None:
     runs = tuple(made_run(day, verdict) for day, verdict in enumerate(verdicts, start=1))
     found = trends(History(runs), "sandbox")[PLACE]
@@ -71,7 +88,7 @@ def test_green_and_red_are_told_from_neither(
     assert (found.flips, found.flaky) == (flips, flips > 1)
 
 
-def test_a_finding_is_told_since_when_it_is(made_run: Made, tmp_path: Path) -> None:
+def test_a_finding_is_told_since_when_it_is(tmp_path: Path) -> None:
     other = {"errors-status": {"abs-dev": Seen("fail", 1, 0.1)}}
     runs = (made_run(1), made_run(2), made_run(3, cells=other), made_run(4, cells=other))
     write_past(tmp_path, past_of(History(runs), "sandbox", "gate"))
@@ -89,7 +106,7 @@ def listed(run_command: RunCommand, what: str) -> list[list[str]]:
     return [re.split(" {2,}", line) for line in ended.out.splitlines()[1:]]
 
 
-def test_what_is_red_or_flaky_is_listed_with_its_trend(run_command: RunCommand, made_run: Made) -> None:
+def test_what_is_red_or_flaky_is_listed_with_its_trend(run_command: RunCommand) -> None:
     for day, verdict in enumerate(["pass", "fail", "fail"], start=1):
         append(HISTORY, made_run(day, verdict))
     red = ["draft-get-content", "abs-dev", "pFF", "red since 2026-11-02 12:00, last green 2026-11-01 12:00"]

@@ -86,10 +86,10 @@ class Runner:
         command = [sys.executable, "-m", "pytest", *self._words(words)]
         return Process(command, CHECKOUT, self._env(), self.scratch / "out")
 
-    def aim(self, url: str, *, only_author: bool = False, pace: str = "") -> Path:
-        """Write settings that aim at an address, with more lines of pace, and tell the runs the sandbox's accounts."""
+    def aim(self, url: str, *, only_author: bool = False) -> Path:
+        """Write settings that aim at an address, and tell the runs the sandbox's accounts."""
         self.environment |= account_variables(*(("author",) if only_author else ()))
-        return settings_of(url, self.scratch, pace=pace)
+        return settings_of(url, self.scratch)
 
     def enough(self) -> None:
         """Let the planted case that waits go on to its end."""
@@ -219,11 +219,10 @@ def faulty(serve_app: Callable[[Any], str], run: Runner) -> Callable[..., Servic
         *,
         only_author: bool = False,
         delay: float = 0.0,
-        pace: str = "",
     ) -> Service:
         app = Faulty(create_app(Settings()), rule, delay)
         url = serve_app(app)
-        return Service(app, url, run.aim(url, only_author=only_author, pace=pace))
+        return Service(app, url, run.aim(url, only_author=only_author))
 
     return start
 

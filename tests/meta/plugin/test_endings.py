@@ -103,17 +103,6 @@ def test_cases_that_cannot_be_collected_end_with_3(run: Any, tmp_path: Path) -> 
     assert "no_such_module" in ended.verdict["reason"]
 
 
-def test_a_run_that_has_spent_its_requests_cleans_up(run: Any, faulty: Callable[..., Any]) -> None:
-    service = faulty(pace="request_budget = 50")
-    ended = run("-k", "test_many", f"--target={service.target}")
-    assert ended.code == 6, ended.output
-    assert "the request budget of this run is spent: 50" in ended.verdict["reason"]
-    assert len(service.app.requests) <= 50
-    assert ended.verdict["leftovers"] == []
-    saved = {path for method, path in service.app.requests if method == "PUT"}
-    assert saved <= {path for method, path in service.app.requests if method == "DELETE"}
-
-
 @pytest.mark.parametrize(
     ("seconds", "nodes", "code", "standing"),
     [(0.5, 1, 0, "unconfirmed"), (math.inf, 3, 1, "fail")],

@@ -42,26 +42,26 @@ def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("exchanges", "asked", "left"),
+    ("exchanges", "kept", "asked", "left"),
     [
-        ([REFUSED], True, True),
-        ([REFUSED, ABSENT], False, False),
-        ([REFUSED, SAVED], False, True),
-        ([exchange("saveDraft", 400, "rc-test-01")], False, False),  # too short
-        ([exchange("saveDraft", 400, "somebody-elses-record")], False, False),
-        ([SAVED, DELETED, ABSENT], False, False),
-        ([SAVED, DELETED], False, True),
-        ([SAVED, DELETED, exchange("getDraft", 401, sender="nobody")], False, True),
-        ([SAVED, DELETED, ABSENT, THERE], False, True),
+        ([REFUSED], False, True, True),
+        ([REFUSED, ABSENT], False, False, False),
+        ([REFUSED, SAVED], False, False, True),
+        ([exchange("saveDraft", 400, "rc-test-01")], False, False, False),  # too short
+        ([exchange("saveDraft", 400, "somebody-elses-record")], False, False, False),
+        ([SAVED, DELETED, ABSENT], False, False, False),
+        # What cases share stays in the ledger.
+        ([SAVED, DELETED, ABSENT], True, False, True),
+        ([SAVED, DELETED], False, False, True),
+        ([SAVED, DELETED, exchange("getDraft", 401, sender="nobody")], False, False, True),
+        ([SAVED, DELETED, ABSENT, THERE], False, False, True),
     ],
 )
-@pytest.mark.parametrize("kept", [False, True], ids=["of a case", "shared"])
 def test_what_is_left_of_the_drafts_of_a_case(
-    tmp_path: Path, looked_for: list[str], exchanges: list[Exchange], asked: bool, left: bool, kept: bool
+    tmp_path: Path, looked_for: list[str], exchanges: list[Exchange], kept: bool, asked: bool, left: bool
 ) -> None:
     ledger = Ledger(tmp_path / "ledger-main.jsonl")
-    saved = SAVED in exchanges
-    if saved and (entry := ledger.intend(messages.write("saveDraft", UID))):
+    if SAVED in exchanges and (entry := ledger.intend(messages.write("saveDraft", UID))):
         ledger.settle(entry, "created")
     worker: Any = SimpleNamespace(
         breaker=SimpleNamespace(open=None),
@@ -72,8 +72,7 @@ def test_what_is_left_of_the_drafts_of_a_case(
     settle_drafts(worker, [Attempt(1, exchanges=exchanges)])
     ledger.close()
     assert looked_for == ([UID] if asked else [])
-    # What cases share stays in the ledger.
-    assert [entry.identifier for entry in ledger.removable()] == ([UID] if left or (kept and saved) else [])
+    assert [entry.identifier for entry in ledger.removable()] == ([UID] if left else [])
 
 
 def test_drafts_of_contacts_and_submissions_are_deleted(tmp_path: Path, looked_for: list[str]) -> None:
