@@ -5,7 +5,6 @@ from urllib.parse import quote
 
 DOCUMENTS = "/api/v2013/documents"
 TOKEN = "/api/v2013/authentication/token"
-SCHEMAS = "/api/v2023/documents/schemas"
 CONTACT_SCHEMA = {"schema": "contact"}
 
 

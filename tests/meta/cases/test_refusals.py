@@ -1,10 +1,11 @@
-"""Requests that must be refused, one by one, and contacts that the settings spoil."""
+"""Requests that must be refused, one by one, contacts that the settings spoil, and a sign-in without a token."""
 
 import pytest
 
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.drafts import claim_each_refused
 from registry_contracts.cases.sample_records import Samples
+from registry_contracts.cases.sign_in import claim_token
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from registry_contracts.settings.target import RealmSettings
@@ -49,3 +50,11 @@ def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
     sent, samples = exchange(answer(body, 400), "createContact"), Samples(settings, "abs-dev")
     with pytest.raises(ends, match=told):
         claim_accepted(claims("contact-create-accepted"), sent, samples)
+
+
+def test_an_answer_without_a_token_is_told_without_what_may_be_one(claims: Expect, attempt: Attempt) -> None:
+    issued, body = claims("token-issued", "createToken"), {"authenticationToken": ["hidden-word"]}
+    with pytest.raises(Contradiction):
+        claim_token(issued, lambda: exchange(answer(body), "createToken"))
+    assert "{'authenticationToken': 'list'}" in attempt.evidence[0].seen
+    assert "hidden-word" not in attempt.evidence[0].seen

@@ -1,9 +1,11 @@
-"""Which changes of a fact break a client, which do not, and what is no change at all."""
+"""Which changes of a fact break a client, and what the baseline takes in of those that are accepted."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from registry_contracts.history.baseline import Baseline, accept_facts, read, write
 from registry_contracts.history.drift import ADDED, CHANGED, GONE, compare
 from registry_contracts.history.observed_facts import Facts, Place, Severity
 
@@ -46,3 +48,33 @@ def test_a_change_is_additive_where_there_is_only_more(was: Facts, now: Facts, k
     severity = Severity.ADDITIVE if kind == A else Severity.BREAKING
     changes = [(each.change, each.severity, each.realms) for each in compare(was, now)]
     assert changes == ([(kind, severity, REALMS)] if kind else [])
+
+
+AWKWARD = ("true", "~", "0404", "1e3", "a: b", "# no", "- x", "", "401 | 404", "é", "'", "[x]", "12:30")
+
+
+def test_any_text_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    content = facts(realms=("abs-dev",), **{text or "empty": text for text in AWKWARD}, all=AWKWARD[:1])
+    written = Baseline("no: such # target", content)
+    write(tmp_path / "b.yaml", written)
+    assert read(tmp_path / "b.yaml") == written
+
+
+BODY: dict[str, Any] = {"200 body": "object", "200 body.a": "string"}
+WIDER = BODY | {"200 body.a": "string, optional"}
+INNER = BODY | {"200 body.gone": "object", "200 body.gone.x": "null"}
+
+
+@pytest.mark.parametrize(
+    ("known", "seen", "merged"),
+    [
+        (facts(seen="array") | facts("list-fields", seen="1"), facts(seen="object"), None),
+        (facts(**INNER), facts(**BODY), facts(**BODY)),
+        (facts(**WIDER), facts(**BODY), facts(**WIDER)),
+    ],
+    ids=["unseen stays", "a member goes", "wider stays"],
+)
+def test_accepting_takes_over_what_contradicts(known: Facts, seen: Facts, merged: Facts | None) -> None:
+    accepted = accept_facts(known, seen, compare(known, seen))
+    assert accepted == (known | seen if merged is None else merged)
+    assert compare(accepted, seen) == ()

@@ -157,6 +157,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
 #: Answers in the place of a service, by method, path and how often this method and path's last step came before.
 Rule = Callable[[str, str, int], Answer | None]
+JSON = [(b"content-type", b"application/json")]
+NOT_FOUND: Answer = (404, JSON, b'{"message": "none"}')
+
+
+def hiding(answer: Answer = NOT_FOUND) -> Rule:
+    """Hide every draft at its reads."""
+    return lambda method, path, _: answer if method == "GET" and path.endswith("/versions/draft") else None
 
 
 class Faulty:
@@ -195,6 +202,10 @@ class Faulty:
         length = (b"content-length", str(len(body)).encode())
         await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
         await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+    def paths(self, method: str) -> set[str]:
+        """Where requests of a method came to."""
+        return {path for asked, path in self.requests if asked == method}
 
     def count(self, method: str, ending: str) -> int:
         """How many requests of a method came to paths that end so."""

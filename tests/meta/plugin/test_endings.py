@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.meta.plugin.conftest import PLANTED_CASES
-from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
+from tests.meta.plugin.conftest import JSON, NOT_FOUND, PLANTED_CASES, hiding
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 GET, SAVE = "draft-get-content", "draft-save-creates"

@@ -47,7 +47,7 @@ def test_a_stopped_run_cleans_up_and_reports(
     assert "Traceback" not in ended.output
     assert 1 <= len(ended.cases()) < 36
     # More may be deleted than arrived: a save that was cut off on its way may have happened, for all the run knows.
-    assert {path for method, path in service.app.requests if method == "PUT"} <= deleted(service)
+    assert service.app.paths("PUT") <= service.app.paths("DELETE")
 
 
 def command_lines(run: Any) -> list[bytes]:
@@ -65,10 +65,6 @@ WAITING = ("-k", "test_waiting")
 
 def saved(service: Any) -> set[str]:
     return {path for method, path in service.app.done if method == "PUT" and path.endswith("/draft")}
-
-
-def deleted(service: Any) -> set[str]:
-    return {path for method, path in service.app.requests if method == "DELETE"}
 
 
 def kill(run: Any, service: Any) -> set[str]:
@@ -95,11 +91,11 @@ def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any])
     ended = run("-k", "test_save", "--realm=abs-dev", f"--target={service.target}")
     swept = run.sweep(f"--target={service.target}", "--older-than=0")
     assert "swept run" not in ended.out
-    assert not theirs & deleted(service), swept.output
+    assert not theirs & service.app.paths("DELETE"), swept.output
     assert "its run is going on" in swept.out
     process.send_signal(signal.SIGINT)
     assert run.end(process).code == 2
-    assert theirs <= deleted(service)
+    assert theirs <= service.app.paths("DELETE")
 
 
 def test_without_a_ledger_only_own_drafts_go(
@@ -110,7 +106,7 @@ def test_without_a_ledger_only_own_drafts_go(
     verdict = write_all(folders(run)[0], ("verdict", "summary"))
     assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
     dry = run.sweep(f"--target={service.target}", "--dry-run")
-    assert (dry.code, deleted(service)) == (0, set()), dry.output
+    assert (dry.code, service.app.paths("DELETE")) == (0, set()), dry.output
     assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.output
     shutil.rmtree(run.reports)
     person = caller(service.url)
@@ -118,12 +114,14 @@ def test_without_a_ledger_only_own_drafts_go(
     for name in own:
         person.put(f"/api/v2013/documents/{name}/versions/draft?schema=contact", json={}).raise_for_status()
     young = run.sweep(f"--target={service.target}")
-    assert (young.code, deleted(service)) == (0, set()), young.output
+    assert (young.code, service.app.paths("DELETE")) == (0, set()), young.output
     assert "younger than 24 hours" in young.out
     done = run.sweep(f"--target={service.target}", "--older-than=0")
-    assert (done.code, deleted(service)) == (0, left), done.output
+    assert (done.code, service.app.paths("DELETE")) == (0, left), done.output
     everything = run.sweep(f"--target={service.target}", "--all-of-mine")
-    assert {path.split("/")[4] for path in deleted(service) - left} == set(own[:2]), everything.output
+    assert {path.split("/")[4] for path in service.app.paths("DELETE") - left} == set(own[:2]), (
+        everything.output
+    )
 
 
 def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Callable[..., Any]) -> None:

@@ -21,10 +21,7 @@ def test_a_full_disk_is_an_error_and_drafts_go(run: Any, faulty: Callable[..., A
     ended = run.apart(*MANY, "-p", "limiting", f"--target={service.target}")
     assert (ended.code, "Traceback" in ended.output) == (3, False), ended.output
     assert (run.reports / "latest").readlink().name != "20200101-000000-old"
-    asked = {
-        verb: {path for method, path in service.app.requests if method == verb} for verb in ("PUT", "DELETE")
-    }
-    assert asked["PUT"] <= asked["DELETE"]
+    assert service.app.paths("PUT") <= service.app.paths("DELETE")
 
 
 #: What lies where a run wants to write, and how the run ends.

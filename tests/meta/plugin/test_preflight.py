@@ -11,12 +11,7 @@ from registry_contracts.sandbox.habits import Settings
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
-PAGE = (200, [(b"content-type", b"text/html")], b"<!doctype html><title>Sign in</title>")
-
-
-def lists(answer: tuple[int, list[tuple[bytes, bytes]], bytes]) -> Callable[[str, str, int], Any]:
-    """Answer so to each list of drafts."""
-    return lambda _method, path, _before: answer if path.endswith("/document-drafts") else None
+PAGE = (404, [(b"content-type", b"text/html")], b"<!doctype html><title>Sign in</title>")
 
 
 def test_realms_by_other_names_are_one_finding_with_them(run: Any, serve_app: Callable[[Any], str]) -> None:
@@ -55,7 +50,12 @@ def test_a_wrong_path_of_the_address_is_told_in_one_line(run: Any, faulty: Calla
 @pytest.mark.parametrize(
     ("rule", "pattern", "put", "told"),
     [
-        (lists((404, *PAGE[1:])), "", "", "is a proxy or a login page in between?"),
+        (
+            lambda _, path, __: PAGE if path.endswith("/document-drafts") else None,
+            "",
+            "",
+            "is a proxy or a login page in between?",
+        ),
         (
             lambda *_: None,
             r'(workflow_schema = )"[^"]*"',

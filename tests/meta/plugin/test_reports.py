@@ -9,7 +9,7 @@ import pytest
 
 from registry_contracts.file_formats import convert
 from registry_contracts.reports import verdict_json, writers
-from tests.meta.plugin.rules import JSON, NOT_FOUND, hiding
+from tests.meta.plugin.conftest import JSON, NOT_FOUND, hiding
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

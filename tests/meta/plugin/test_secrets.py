@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from registry_contracts.session.authentication import NO_TOKEN
-from tests.meta.plugin.rules import JSON
+from tests.meta.plugin.conftest import JSON
 from tests.meta.program import eventually
 
 pytestmark = pytest.mark.usefixtures("nothing_left")

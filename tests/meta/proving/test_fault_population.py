@@ -12,9 +12,6 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
 from registry_contracts.sandbox.faults import conditions, crossed, held, population
 from registry_contracts.sandbox.faults.conditions import ALWAYS, OPERATIONS, conditions_of
-from registry_contracts.sandbox.faults.fault import COUNT_PATH
-from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path
-from tests.meta.sandbox_client import SandboxClient, new_uid, sandbox
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
@@ -65,24 +62,3 @@ def test_where_nothing_is_promised_there_is_no_fault() -> None:
     """The collection "my" may hold something else."""
     with pytest.raises(UsageError, match="breaks no clause"):
         population.load("listDrafts:newest-lost@list_my")
-
-
-@pytest.mark.parametrize(
-    ("name", "altered", "mattered"),
-    [
-        ("saveDraft:without-effect@saved", True, True),
-        # It acts on members that no documented field has, and so breaks no must.
-        ("saveDraft:beyond-ascii-null", True, False),
-        ("saveDraft:failed@uid_of_128", False, False),
-    ],
-)
-def test_a_sandbox_counts_how_often_a_fault_acted_against_a_promise(
-    name: str, altered: bool, mattered: bool
-) -> None:
-    with sandbox("--fault", name) as url:
-        client, uid = SandboxClient(url), new_uid()
-        for _ in range(2):
-            client.put(draft_path(uid), params=CONTACT_SCHEMA, json=contact(uid=uid, additional="Жук"))
-        client.get(draft_path(uid))
-        counts = client.get(COUNT_PATH).json()
-    assert (counts["altered"] > 0, counts["mattered"] > 0) == (altered, mattered)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import re
 from collections.abc import Callable
 from importlib.metadata import version
@@ -27,7 +28,16 @@ HOSTILE = (
 HOSTILE_NAME = re.sub(r"[/\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "", HOSTILE)
 #: Bodies that not every reader of JSON takes, and values that not every writer of it writes.
 ODD_BODIES = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 5000, '{"a": NaN}', '{"a": 1, "a": "\\ud800"}')
-ODD_VALUES: tuple[Any, ...] = (10**4000, -(10**400), 1e308, [HOSTILE], {HOSTILE: [True, None]}, {}, "")
+ODD_VALUES: tuple[Any, ...] = (
+    10**4000,
+    -(10**400),
+    1e308,
+    math.inf,
+    [HOSTILE],
+    {HOSTILE: [True, None]},
+    {},
+    "",
+)
 IN_ENVIRONMENT = "known-to-the-environment-only"
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 Work = Callable[[Journal], None]

@@ -9,6 +9,7 @@ import requests
 from registry_contracts.errors import UsageError
 from registry_contracts.interface.cross_origin import AllowedOrigins
 from tests.meta.program import PATIENCE, running_proxy
+from tests.meta.sandbox_client import sandbox
 
 
 @pytest.mark.parametrize(
@@ -26,10 +27,10 @@ def test_what_is_no_origin_is_refused(value: str) -> None:
         AllowedOrigins.of([value])
 
 
-def test_a_page_of_another_origin_works_through_the_proxy(sandbox_url: str, tmp_path: Path) -> None:
+def test_a_page_of_another_origin_works_through_the_proxy(tmp_path: Path) -> None:
     """The target hears of no preflight and of no origin; neither is judged."""
-    words = (f"--base-url={sandbox_url}", "--cors=http://app.test")
-    with running_proxy(tmp_path, *words) as through:
+    words = ("--cors=http://app.test", "--base-url")
+    with sandbox() as url, running_proxy(tmp_path, *words, url) as through:
         address = f"{through.url}/api/v2013/document-drafts"
         for origin, statuses, told in (
             ("http://app.test", (204, 401), "http://app.test"),
