@@ -1,6 +1,5 @@
 """An actor whose requests are answered by a rule, and the store that cases share, without a service."""
 
-import json
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -33,15 +32,8 @@ class Scripted(OperationCalls):
         """Answer by the rule."""
         self.sent.append((operation, parts))
         status, body = self._rule(operation, {"role": self.role, **parts})
-        content = b"" if body is None else json.dumps(body).encode()
-        return messages.exchange(
-            messages.response(status, content, {"content-type": "application/json"}),
-            id=f"main-{len(self.sent)}",
-            realm=self.realm,
-            role=self.role,
-            operation=operation,
-            method="POST",
-        )
+        by: dict[str, Any] = {"id": f"main-{len(self.sent)}", "realm": self.realm, "role": self.role}
+        return messages.exchange(messages.answer(body, status), operation, method="POST", **by)
 
 
 class Session(SharedState):

@@ -1,13 +1,16 @@
-"""Requests that must be refused, one by one, contacts that the settings spoil, and a sign-in without a token."""
+"""Faulty requests, which must be refused, and what else an answer may be the fault of."""
 
 import pytest
 
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.drafts import claim_each_refused
+from registry_contracts.cases.generated_cases import Fault, with_fault
+from registry_contracts.cases.requests import Request
 from registry_contracts.cases.sample_records import Samples
 from registry_contracts.cases.sign_in import claim_token
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
+from registry_contracts.session.namespace import Namespace
 from registry_contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
 
@@ -58,3 +61,12 @@ def test_an_answer_without_a_token_is_told_without_what_may_be_one(claims: Expec
         claim_token(issued, lambda: exchange(answer(body), "createToken"))
     assert "{'authenticationToken': 'list'}" in attempt.evidence[0].seen
     assert "hidden-word" not in attempt.evidence[0].seen
+
+
+def test_a_faulty_identifier_stays_inside_the_namespace() -> None:
+    fresh = Namespace("test", seed="1")
+    request = Request("saveDraft", {"uid": fresh.uid()})
+    for uid, kind in (("a!" * 20, "pattern"), ("short", "too-short"), ("x" * 129, "too-long")):
+        changed = with_fault(request, Fault("path", ("uid",), f"path.uid:{kind}", uid), fresh)
+        assert changed.path["uid"].startswith(fresh.prefix)
+        assert kind == "pattern" or len(changed.path["uid"]) == max(len(uid), len(fresh.prefix) + 1)

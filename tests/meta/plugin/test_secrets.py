@@ -36,13 +36,10 @@ def forms(secret: str) -> set[bytes]:
     }
 
 
-def files(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def assert_clean(ended: Any, secrets: set[str]) -> None:
     assert secrets
-    everything = {**files(ended.reports), Path("terminal"): ended.output.encode()}
+    everything = {path: path.read_bytes() for path in ended.reports.rglob("*") if path.is_file()}
+    everything[Path("terminal")] = ended.output.encode()
     for secret in secrets:
         for path, content in everything.items():
             for text in (content, *unpacked(content)):
