@@ -6,6 +6,13 @@ from urllib.parse import quote
 DOCUMENTS = "/api/v2013/documents"
 TOKEN = "/api/v2013/authentication/token"
 CONTACT_SCHEMA = {"schema": "contact"}
+#: What an SDK uses, in its own words too.
+CONSUMER = """\
+realms = ["abs-dev"]
+clauses = ["attachment-create-accepted"]
+[methods]
+"client.attachments.upload" = ["createAttachment"]
+"""
 
 
 def credentials(role: str) -> dict[str, str]:

@@ -13,8 +13,8 @@ from registry_contracts.settings.target import RealmSettings
 UID = "rc-abcd-12345"
 
 
-def samples(run: Any, actor: Any, settings: RealmSettings | None = None) -> Samples:
-    return Samples(settings or RealmSettings(), "abs-dev", partial(prove, run, actor))
+def samples(run: Any, actor: Any) -> Samples:
+    return Samples(RealmSettings(), "abs-dev", partial(prove, run, actor))
 
 
 def test_a_stand_in_that_is_taken_serves_as_a_draft_and_is_tried_once(scripted: Any, run: Any) -> None:

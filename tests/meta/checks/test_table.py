@@ -104,16 +104,3 @@ def test_a_right_request_that_is_refused_is_a_finding_only_where_it_is_known_to_
     refused = ("GET", "/api/v2013/document-drafts", answer(403, {}))
     assert found(judged(*refused)) == []
     assert found(judged(*refused, right=True)) == ["list-answers"]
-
-
-def test_what_is_no_operation_is_not_judged() -> None:
-    nothing = judged("GET", "/app.js", answer(500, b"x"))
-    assert (nothing.facts, nothing.touched) == (None, ())
-
-
-def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
-    spoilt = exchange("GET", DRAFT, answer(200))
-    spoilt.response, spoilt.fault = None, "the connection was refused"
-    seen = judge(spoilt)
-    assert (seen.findings, bool(seen.obstacles)) == ((), True)
-    assert spoilt.operation is None  # it is left as it was

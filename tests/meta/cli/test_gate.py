@@ -6,15 +6,10 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from tests.meta.program import Program
+from tests.meta.samples import CONSUMER
 
 FAULT = "--sandbox-arguments=--fault attachment-text-only"
 ON_SANDBOX = ("--target", "sandbox")
-UPLOADS = """\
-realms = ["abs-dev"]
-clauses = ["attachment-create-accepted"]
-[methods]
-"client.attachments.upload" = ["createAttachment"]
-"""
 GENERATED = """\
 operations = ["saveDraft", "getDraft"]
 realms = ["abs-dev", "bch-dev"]
@@ -32,7 +27,7 @@ expires = 2999-12-31
 
 
 def test_a_kept_run_answers_as_its_gate_did_and_deviations_count(program: Program) -> None:
-    (program.folder / "sdk.toml").write_text(UPLOADS, encoding="utf-8")
+    (program.folder / "sdk.toml").write_text(CONSUMER, encoding="utf-8")
     gate = ("gate", *ON_SANDBOX, "--consumer", "sdk.toml")
     made = program(*gate, FAULT)
     before = {*program.folder.rglob("*")}

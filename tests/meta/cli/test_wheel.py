@@ -16,14 +16,9 @@ import pytest
 import yaml
 
 from tests.meta.program import CHECKOUT
+from tests.meta.samples import CONSUMER
 
 PATIENCE = 600.0
-CONSUMER = """\
-realms = ["abs-dev"]
-clauses = ["attachment-create-accepted"]
-[methods]
-"client.attachments.upload" = ["createAttachment"]
-"""
 #: What many a repository has; imported in place of ours, each of them would end the run. The last is a module of the
 #: standard library, which child processes must not look for in the current folder.
 FOREIGN = ("contracts/__init__.py", "contracts/cli.py", "tests/conftest.py", "conftest.py", "queue.py")

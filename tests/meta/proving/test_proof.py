@@ -27,10 +27,7 @@ from tests.meta.program import PATIENCE, in_process, plant
     ],
 )
 def test_a_mistaken_word_is_one_clear_line(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    words: list[str],
-    message: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
     done = in_process(monkeypatch, main)("--reports", tmp_path / "proof", *words)
     assert done.code == 4
