@@ -47,32 +47,24 @@ class Wire:
         """Send bytes as they are."""
         self.connection.sendall(content)
 
-    def head(self) -> Received | None:
-        """Read a start line and headers; None at the end of the connection."""
-        first = self.stream.readline().decode("latin-1").rstrip("\r\n")
-        if not first:
-            return None
-        pairs = []
-        while line := self.stream.readline().decode("latin-1").rstrip("\r\n"):
-            name, _, value = line.partition(":")
-            pairs.append((name, value.strip()))
-        return Received(first, pairs)
-
     def message(self) -> Received | None:
         """Read a whole message; None at the end of the connection."""
-        received = self.head()
-        if received is not None:
-            received.body = self.body(received)
+        received = Received(self._line(), [])
+        if not received.first:
+            return None
+        while line := self._line():
+            name, _, value = line.partition(":")
+            received.pairs.append((name, value.strip()))
+        if received.headers.get("transfer-encoding") == "chunked":
+            received.body = b"".join(self._chunks())
+        else:
+            received.body = self.stream.read(int(received.headers.get("content-length", 0)))
         return received
 
-    def body(self, head: Received) -> bytes:
-        """Read the body that a head announces."""
-        if head.headers.get("transfer-encoding") == "chunked":
-            return b"".join(self.chunks())
-        return self.stream.read(int(head.headers.get("content-length", 0)))
+    def _line(self) -> str:
+        return self.stream.readline().decode("latin-1").rstrip("\r\n")
 
-    def chunks(self) -> Iterator[bytes]:
-        """The pieces of a chunked body as they arrive."""
+    def _chunks(self) -> Iterator[bytes]:
         while size := int(self.stream.readline().partition(b";")[0], 16):
             yield self.stream.read(size)
             self.stream.readline()
@@ -104,49 +96,6 @@ def in_turn(*answers: bytes | None) -> Callable[..., bytes | None]:
     return lambda *_: next(left)
 
 
-def redirect(location: str, status: str = "302 Found") -> bytes:
-    """Write a redirect."""
-    return answer(status, f"Location: {location}", body=b"")
-
-
-#: Answers one connection of the service: reads from it and writes to it.
-Script = Callable[[Wire], None]
-
-
-@contextmanager
-def serving(script: Script, secure: ssl.SSLContext | None = None) -> Iterator[str]:
-    """A service that follows a script on each connection; gives its base URL.
-
-    Args:
-        secure: Serves over TLS.
-    """
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
-        threading.Thread(target=_accept, args=(listener, script, secure), daemon=True).start()
-        try:
-            yield f"{'https' if secure else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
-
-
-def _accept(listener: socket.socket, script: Script, secure: ssl.SSLContext | None) -> None:
-    while True:
-        try:
-            connection, _ = listener.accept()
-        except OSError:
-            return
-        threading.Thread(target=_follow, args=(connection, script, secure), daemon=True).start()
-
-
-def _follow(connection: socket.socket, script: Script, secure: ssl.SSLContext | None) -> None:
-    with suppress(OSError, ValueError), connection:  # the other end had enough
-        wire = Wire(secure.wrap_socket(connection, server_side=True) if secure else connection)
-        try:
-            script(wire)
-        finally:
-            wire.close()
-
-
 Respond = Callable[[Received, socket.socket], bytes | None]
 
 
@@ -155,12 +104,27 @@ class Server:
     """A server that answers each request as its rule says; None closes the connection."""
 
     respond: Respond
+    secure: ssl.SSLContext | None = None
     received: list[Received] = field(default_factory=list)
     connections: int = 0
     url: str = ""
 
-    def follow(self, wire: Wire) -> None:
-        """Answer the requests of one connection."""
+    def accept(self, listener: socket.socket) -> None:
+        """Answer each connection in a thread of its own, until nobody listens any longer."""
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                threading.Thread(target=self._follow, args=(connection,), daemon=True).start()
+
+    def _follow(self, connection: socket.socket) -> None:
+        with suppress(OSError, ValueError), connection:  # the other end had enough
+            wire = Wire(self.secure.wrap_socket(connection, server_side=True) if self.secure else connection)
+            try:
+                self._answer(wire)
+            finally:
+                wire.close()
+
+    def _answer(self, wire: Wire) -> None:
         self.connections += 1
         while (message := wire.message()) is not None:
             self.received.append(message)
@@ -171,11 +135,17 @@ class Server:
 
 
 @contextmanager
-def answered_by(respond: Respond) -> Iterator[Server]:
-    """Serve a rule on a free port."""
-    server = Server(respond)
-    with serving(server.follow) as server.url:
-        yield server
+def answered_by(respond: Respond, secure: ssl.SSLContext | None = None) -> Iterator[Server]:
+    """Serve a rule on a free port, over TLS if a context for it is given."""
+    server = Server(respond, secure)
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
+        server.url = f"{'https' if secure else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
+        threading.Thread(target=server.accept, args=(listener,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            with suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)
 
 
 #: Starts servers until the test is over.

@@ -51,7 +51,7 @@ def open_session(
         timeout: float = 5.0,
         guard: Callable[..., None] = lambda *_: None,
         may_follow: Callable[[str, str], bool] | None = None,
-        ca_bundle: str | None = None,
+        ca_bundle: Path | None = None,
         target: Target | None = None,
         events: Any = None,
     ) -> RecordedSession:
@@ -68,7 +68,7 @@ def open_session(
             replace(
                 target,
                 pace=Pace(requests_per_second=None, concurrency=2, timeout_seconds=timeout),
-                tls=TlsSettings(ca_bundle=Path(ca_bundle) if ca_bundle else None),
+                tls=TlsSettings(ca_bundle),
             ),
             name,
             namespace=Namespace("test", ["granted-0001"]),

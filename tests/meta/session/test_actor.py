@@ -1,15 +1,12 @@
 """An actor: what a client sends by default, each part replaceable, and tokens that live and die."""
 
 import json
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pytest_httpserver import HTTPServer
-from werkzeug import Request, Response
 
 from registry_contracts.errors import EnvironmentFault, SuiteError
 from registry_contracts.session.actor import Actor
@@ -17,6 +14,7 @@ from registry_contracts.session.authentication import ENDED_EARLY
 from registry_contracts.session.breaker import Breaker
 from registry_contracts.session.tokens import Token
 from registry_contracts.settings.target import Account, Secret, Target
+from tests.meta.wire import JSON, Received, answer
 
 UID = "rc-test00000001"
 
@@ -25,56 +23,41 @@ class Registry:
     """A service of which only the tokens matter."""
 
     def __init__(self) -> None:
-        self.lifetime = timedelta(hours=1)
-        self.clock = timedelta()
         self.refuses: Callable[[str], int] = lambda _: 200
         self.issued = 0
         self.sign_in_status = 200
 
-    def __call__(self, request: Request) -> Response:
+    def __call__(self, request: Received, _: object) -> bytes:
         """Answer one request."""
-        if request.path.endswith("/token"):
-            return self._token()
-        return self._answer(self.refuses(request.headers.get("authorization", "")), {})
-
-    def _token(self) -> Response:
+        if not request.target.endswith("/token"):
+            return answer(f"{self.refuses(request.headers.get('authorization', ''))} Thus", JSON)
         self.issued += 1
-        end = datetime.now(UTC) + self.clock + self.lifetime
-        body = {"authenticationToken": f"token-{self.issued:09}", "expiration": end.isoformat()}
-        return self._answer(self.sign_in_status, body)
-
-    def _answer(self, status: int, body: dict[str, str]) -> Response:
-        date = (datetime.now(UTC) + self.clock).strftime("%a, %d %b %Y %H:%M:%S GMT")
-        return Response(json.dumps(body), status, {"Date": date}, content_type="application/json")
+        end = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+        token = {"authenticationToken": f"token-{self.issued:09}", "expiration": end}
+        return answer(f"{self.sign_in_status} Thus", JSON, body=json.dumps(token).encode())
 
 
 @pytest.fixture
-def stage(open_session: Any, httpserver: HTTPServer) -> SimpleNamespace:
-    """An author at a registry; `received()` are the requests that it got."""
+def stage(open_session: Any, serve: Any) -> SimpleNamespace:
+    """An author at a registry; `received` are the requests that it got."""
     registry = Registry()
-    httpserver.expect_request(re.compile(".*")).respond_with_handler(registry)
+    server = serve(registry)
     author = Account("author", "author@x.test", Secret("secret-of-author"))
-    url = httpserver.url_for("").rstrip("/")
-    session = open_session(target=Target("service", url, accounts={"author": author})).session
+    session = open_session(target=Target("service", server.url, accounts={"author": author})).session
     exchanges: list[Any] = []
     actor = Actor(session, "author", "abs-dev", "c", exchanges=exchanges)
     return SimpleNamespace(
-        registry=registry,
-        received=lambda: [request for request, _ in httpserver.log],
-        session=session,
-        author=actor,
-        exchanges=exchanges,
+        registry=registry, received=server.received, session=session, author=actor, exchanges=exchanges
     )
 
 
 def test_a_client_sends_what_the_document_lists(stage: SimpleNamespace) -> None:
     stage.author.send("saveDraft", path={"uid": UID}, query={"schema": "contact"}, json={"a": "é"})
-    sent = stage.received()[-1]
-    address = f"/api/v2013/documents/{UID}/versions/draft?schema=contact"
-    assert (sent.method, sent.full_path) == ("PUT", address)
+    sent = stage.received[-1]
+    assert sent.first == f"PUT /api/v2013/documents/{UID}/versions/draft?schema=contact HTTP/1.1"
     assert sent.headers["authorization"] == "Bearer token-000000001"
     assert (sent.headers["realm"], sent.headers["accept"]) == ("abs-dev", "application/json")
-    assert (sent.headers["content-type"], sent.get_data()) == ("application/json", '{"a": "é"}'.encode())
+    assert (sent.headers["content-type"], sent.body) == ("application/json", '{"a": "é"}'.encode())
 
 
 ELSE = {"header": {"identifier": "somebody-elses-01"}}
@@ -95,25 +78,7 @@ ELSE = {"header": {"identifier": "somebody-elses-01"}}
 def test_a_record_of_somebody_else_is_never_written(stage: SimpleNamespace, parts: dict[str, Any]) -> None:
     with pytest.raises(SuiteError, match="outside the run's namespace"):
         stage.author.send("saveDraft", **parts)
-    assert [each.path.rpartition("/")[2] for each in stage.received()] == ["token"]
-
-
-@pytest.mark.parametrize("status", [401, 403])
-def test_an_expired_token_is_renewed(
-    stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
-    stage.registry.lifetime = timedelta(seconds=-1)
-    # As if the token had been good when the request was put together.
-    monkeypatch.setattr(Token, "ending", property(lambda _: False))
-    stage.registry.refuses = lambda given: status if given.endswith("1") else 200
-    assert stage.author.send("saveDraft", path={"uid": UID}, json={"a": 1}).answer.status == 200
-    assert [each.headers.get("authorization") for each in stage.received()] == [
-        None,
-        "Bearer token-000000001",
-        None,
-        "Bearer token-000000002",
-    ]
-    assert [each.get_data() for each in stage.received()[1::2]] == [b'{"a": 1}'] * 2
+    assert [each.target.rpartition("/")[2] for each in stage.received] == ["token"]
 
 
 def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> None:

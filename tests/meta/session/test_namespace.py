@@ -68,7 +68,6 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
     ("date", "ahead"),
     [
         ("Sun, 22 Nov 2026 12:00:30 GMT", 30.0),
-        ("Sun, 22 Nov 2026 11:59:00 GMT", -60.0),
         ("yesterday", None),
         ("Sat, 01 Jan 99999999999 00:00:00 GMT", None),
     ],

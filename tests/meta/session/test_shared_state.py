@@ -1,17 +1,14 @@
 """What the workers of a run share: state that is made once, and limits that hold for all of them together."""
 
-import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_httpserver import HTTPServer
-from werkzeug import Response
 
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.session.breaker import Admission, Breaker
@@ -20,6 +17,7 @@ from registry_contracts.session.layers import DryRun, Request
 from registry_contracts.session.session import Session, SessionGroup
 from registry_contracts.session.shared_state import SharedState
 from registry_contracts.settings.target import Pace, Target
+from tests.meta.wire import JSON, OK, answer
 
 
 def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
@@ -52,7 +50,7 @@ class Counting:
     starts: list[float] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, _: object) -> Response:
+    def __call__(self, *_: object) -> bytes:
         with self.lock:
             self.starts.append(time.monotonic())
             number = len(self.starts)
@@ -63,20 +61,18 @@ class Counting:
             self.under_way -= 1
             if number == self.rest_at:
                 self.rested = time.monotonic()
-        status, headers = (429, {"Retry-After": "3"}) if number == self.rest_at else (200, {})
-        return Response("{}", status, headers, content_type="application/json")
+        return answer("429 Busy", JSON, "Retry-After: 3") if number == self.rest_at else OK
 
 
 @pytest.fixture
-def counted(tmp_path: Path) -> Iterator[Callable[..., Counting]]:
+def counted(tmp_path: Path, serve: Any) -> Callable[..., Counting]:
     """Lets three sessions of a group send at once, and says what the server saw."""
 
     def go(
         count: int, *, rate: float | None = None, places: int = 8, budget: int | None = None, **changes: Any
     ) -> Counting:
         seen, barrier = Counting(**changes), threading.Barrier(WORKERS)
-        server.expect_request(re.compile(".*")).respond_with_handler(seen)
-        target = Target("service", server.url_for(""), pace=Pace(rate, places, timeout_seconds=20.0))
+        target = Target("service", serve(seen).url, pace=Pace(rate, places, timeout_seconds=20.0))
         request = Request("getDraft", "GET", target.base_url, {}, case="case", realm="abs-dev", role="author")
 
         def work(number: int) -> None:
@@ -93,8 +89,7 @@ def counted(tmp_path: Path) -> Iterator[Callable[..., Counting]]:
             assert list(pool.map(work, range(WORKERS))) == [None] * WORKERS
         return seen
 
-    with HTTPServer(threaded=True) as server:
-        yield go
+    return go
 
 
 def test_the_rate_and_the_budget_hold_over_all_workers(counted: Any) -> None:

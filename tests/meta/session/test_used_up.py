@@ -30,10 +30,8 @@ def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tm
 def test_the_next_temporary_file_is_tried_where_nobody_remembers_those_that_are_used_up(
     program: Program, caller: Callable[..., Any], used: int, code: int, serve_app: Callable[[Any], str]
 ) -> None:
-    url, names = (
-        serve_app(create_app(Settings())),
-        [f"sandbox-temporary-abs-dev-{number:02d}" for number in range(1, 5)],
-    )
+    url = serve_app(create_app(Settings()))
+    names = [f"sandbox-temporary-abs-dev-{number:02d}" for number in range(1, 5)]
     client = caller(url)
     client.save(uid := new_uid())
     for name in names[:used]:

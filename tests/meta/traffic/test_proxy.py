@@ -5,47 +5,23 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.meta.program import RunCommand, running_proxy
-from tests.meta.wire import PATIENCE, Received, Wire, serving
+from tests.meta.program import RunCommand, RunningProxy, running_proxy
+from tests.meta.wire import JSON, PATIENCE, Received, Server, Wire, answer, answered_by
 
-OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
+OK = answer("200 OK", JSON, body=b"[]")
 BEGUN = b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
 LISTED = BEGUN.replace(b"/x", b"/api/v2013/document-drafts") + b"Realm: abs-dev\r\n"
 SECRET = b"Authorization: Bearer a-token-of-forty-characters-0123456789ab"
 
 
-@dataclass
-class Service:
-    """A service that gives one answer to everything, behind a proxy."""
-
-    answer: bytes = OK
-    received: list[Received] = field(default_factory=list)
-    url: str = ""
-    proxy: str = ""
-
-    def follow(self, wire: Wire) -> None:
-        while request := wire.message():
-            self.received.append(request)
-            wire.send(self.answer)
-
-    def ask(self, request: bytes) -> Received:
-        """Send one request through the proxy on a connection of its own, and read the answer."""
-        with connected(self.proxy) as wire:
-            wire.send(request)
-            answer = wire.message()
-        assert answer is not None, "the proxy hung up"
-        return answer
-
-
 @contextmanager
-def connected(url: str) -> Iterator[Wire]:
-    parts = urlsplit(url)
+def connected(proxy: RunningProxy) -> Iterator[Wire]:
+    parts = urlsplit(proxy.url)
     wire = Wire(socket.create_connection((str(parts.hostname), parts.port or 0), PATIENCE))
     try:
         yield wire
@@ -53,32 +29,47 @@ def connected(url: str) -> Iterator[Wire]:
         wire.close()
 
 
+def ask(proxy: RunningProxy, request: bytes) -> Received:
+    """Send one request through the proxy on a connection of its own, and read the answer."""
+    with connected(proxy) as wire:
+        wire.send(request)
+        answer = wire.message()
+    assert answer is not None, "the proxy hung up"
+    return answer
+
+
 @pytest.fixture(scope="module")
-def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service behind a proxy."""
-    service, folder = Service(), tmp_path_factory.mktemp("proxy")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, RunningProxy]]:
+    folder = tmp_path_factory.mktemp("proxy")
     with (
-        serving(service.follow) as service.url,
+        answered_by(lambda *_: OK) as service,
         running_proxy(folder, f"--base-url={service.url}") as proxy,
     ):
-        service.proxy = proxy.url
-        yield service
+        yield service, proxy
 
 
 @pytest.fixture
-def service(proxied: Service) -> Service:
-    """The service, which has received nothing yet."""
-    proxied.answer, proxied.received = OK, []
-    return proxied
+def proxy(started: tuple[Server, RunningProxy]) -> RunningProxy:
+    return started[1]
 
 
-def test_a_request_and_its_answer_arrive_as_they_were_written(service: Service) -> None:
+@pytest.fixture
+def service(started: tuple[Server, RunningProxy]) -> Server:
+    """The service behind the proxy, which has received nothing yet."""
+    started[0].received.clear()
+    return started[0]
+
+
+def test_a_request_and_its_answer_arrive_as_they_were_written(
+    service: Server, proxy: RunningProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = "/api//v2013/a%2Fb/../c;d?x=%20|y&Realm=abs-dev&empty=&q='%C3'"
     sent = [("x-ODD-Case", "one"), ("Accept", "a/b"), ("x-ODD-Case", "two"), ("content-length", "5")]
     told = [("set-COOKIE", "a=1"), ("X-B", "2"), ("set-COOKIE", "c=3"), ("Content-Length", "3")]
     written, answered = ("".join(f"{name}: {value}\r\n" for name, value in pairs) for pairs in (sent, told))
-    service.answer = f"HTTP/1.1 299 Quite Fine\r\n{answered}\r\nabc".encode()
-    answer = service.ask(f"PUT {path} HTTP/1.1\r\nHost: proxy.localhost\r\n{written}\r\nhello".encode())
+    whole = f"HTTP/1.1 299 Quite Fine\r\n{answered}\r\nabc".encode()
+    monkeypatch.setattr(service, "respond", lambda *_: whole)
+    answer = ask(proxy, f"PUT {path} HTTP/1.1\r\nHost: proxy.localhost\r\n{written}\r\nhello".encode())
     (request,) = service.received
     assert (request.first, request.body) == (f"PUT {path} HTTP/1.1", b"hello")
     assert [header for header in request.pairs if header[0] != "Host"] == sent
@@ -103,8 +94,10 @@ ELSEWHERE = (b"http://other.test/api/v2013/document-drafts", b"ftp://other.test/
         (BEGUN.replace(b"GET /x", b"CONNECT other.test:443") + b"\r\n", b"name no HTTP proxy"),
     ],
 )
-def test_a_forbidden_request_is_refused_unsent(service: Service, request_bytes: bytes, says: bytes) -> None:
-    answer = service.ask(request_bytes)
+def test_a_forbidden_request_is_refused_unsent(
+    service: Server, proxy: RunningProxy, request_bytes: bytes, says: bytes
+) -> None:
+    answer = ask(proxy, request_bytes)
     assert answer.first.startswith("HTTP/1.1 403")
     assert answer.headers["proxy-status"].startswith("registry-contracts-proxy")
     assert says in answer.body
@@ -128,18 +121,16 @@ NO_REQUESTS = {
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_with_a_verdict_whatever_it_was_sent(tmp_path: Path, how: signal.Signals) -> None:
-    service = Service()
     with (
-        serving(service.follow) as url,
-        running_proxy(tmp_path, f"--base-url={url}", how=how) as proxy,
+        answered_by(lambda *_: OK) as service,
+        running_proxy(tmp_path, f"--base-url={service.url}", how=how) as proxy,
     ):
-        service.proxy = proxy.url
         for name, request in NO_REQUESTS.items():
-            with connected(proxy.url) as wire:
+            with connected(proxy) as wire:
                 wire.send(request)
                 assert b" 400 " in wire.stream.readline(), name
         assert service.received == []
-        assert service.ask(LISTED + SECRET + b"\r\n\r\n").body == b"[]"
+        assert ask(proxy, LISTED + SECRET + b"\r\n\r\n").body == b"[]"
     assert proxy.ended is not None
     assert (proxy.ended.code, SECRET.decode() in proxy.ended.output) == (0, False)
     assert proxy.ended.last.startswith("verdict: pass (0): 1 request of 1 operation")
@@ -154,7 +145,7 @@ def test_a_target_that_is_down_gives_a_502_of_the_proxys_own(tmp_path: Path) -> 
         url = f"--base-url=http://127.0.0.1:{listener.getsockname()[1]}"
         with running_proxy(tmp_path, url) as proxy:
             listener.close()
-            answer = Service(proxy=proxy.url).ask(LISTED + SECRET + b"\r\n\r\n")
+            answer = ask(proxy, LISTED + SECRET + b"\r\n\r\n")
     assert answer.first.startswith("HTTP/1.1 502")
     assert answer.headers["proxy-status"].startswith("registry-contracts-proxy; error=")
     assert b"gave no answer: the connection was refused" in answer.body
