@@ -30,12 +30,6 @@ def ask(tmp_path: Path) -> Callable[..., Asked]:
     return asked
 
 
-def test_the_answer_is_that_of_a_gate_with_the_same_terms(whole: Story, ask: Callable[..., Asked]) -> None:
-    whole.contradicts("draft-get-content")
-    for terms in (Terms(), Terms(READS), Terms(READS, (deviation(),), "deviations/dev.toml")):
-        assert ask(whole.record(), terms=terms) == (whole.verdict(terms), [])
-
-
 def test_deviations_are_those_of_the_day_of_the_question(whole: Story, ask: Callable[..., Asked]) -> None:
     whole.contradicts("draft-get-content")
     entry = deviation(realms=("abs-dev",), expires=TODAY)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from registry_contracts.errors import SuiteError, UsageError
-from registry_contracts.evidence.journal import Journal, is_closed, journal_path, read_journal
+from registry_contracts.evidence.journal import Journal, journal_path
 from registry_contracts.evidence.record import CaseBegun, Observation, Verdict
 from registry_contracts.evidence.run_folder import collect
 from registry_contracts.session.recording import FaultEvent
@@ -49,16 +49,6 @@ def test_a_mistake_of_the_suite_is_named_at_once(tmp_path: Path, kind: str, even
         journal.write(kind, event)
     with pytest.raises(UsageError, match="exists already"):
         Journal(tmp_path / "j", "main")
-
-
-def test_what_a_killed_worker_did_is_on_disk(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j", "main")
-    write_case(journal, "one")
-    write_case(journal, "two", ended=False)
-    events = read_journal(tmp_path / "j")
-    assert [event.value.id for event in events if event.kind == "begin"] == ["one", "two"]
-    assert not is_closed(events)
-    journal.close()
 
 
 def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> None:

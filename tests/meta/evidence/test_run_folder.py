@@ -45,21 +45,18 @@ def test_the_oldest_runs_go_unless_a_sweep_or_a_reader_still_needs_them(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("command", "narrowed", "kept"),
+    ("held", "command", "narrowed", "kept"),
     [
-        ("pytest '--sandbox-arguments=--size-limit 100'", (), True),
-        ("pytest '--sandbox-arguments=--fault list-top-ignored'", (), False),
-        ("pytest --clause=list-top", (Narrowed("by clause", frozenset(), series=True),), True),
-        ("pytest -k paging", (Narrowed("by -k", frozenset()),), False),
+        ("draft-get-content", "pytest '--sandbox-arguments=--size-limit 100'", (), True),
+        ("draft-get-content", "pytest '--sandbox-arguments=--fault list-top-ignored'", (), False),
+        ("draft-get-content", "pytest --clause=x", (Narrowed("by clause", frozenset(), series=True),), True),
+        ("draft-get-content", "pytest -k paging", (Narrowed("by -k", frozenset()),), False),
+        ("", "pytest", (), False),
     ],
 )
-def test_faults_and_narrowed_runs_make_no_entry(
-    story: Story, command: str, narrowed: tuple[Narrowed, ...], kept: bool
+def test_faults_narrowed_runs_and_empty_ones_make_no_entry(
+    story: Story, held: str, command: str, narrowed: tuple[Narrowed, ...], kept: bool
 ) -> None:
-    story.holds("draft-get-content")
+    story.holds(*filter(None, [held]))
     story.narrowed, story.facts = narrowed, {"command": command}
     assert is_comparable(story.record(), story.verdict()) is kept
-
-
-def test_a_run_that_tested_nothing_makes_no_entry(story: Story) -> None:
-    assert not is_comparable(story.record(), story.verdict())
