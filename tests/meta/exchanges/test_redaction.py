@@ -3,13 +3,12 @@
 import base64
 import json
 from collections.abc import Callable
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
 
-from registry_contracts.evidence.journal import Journal, read_journal
 from registry_contracts.exchanges.exchange import QUOTED_CHARACTERS, Exchange, Headers, exchange_entry
 from registry_contracts.exchanges.redaction import (
     KEPT_BODY,
@@ -116,35 +115,13 @@ def exchange(body: bytes | None, answer: bytes, **more: Any) -> Exchange:
     return messages.exchange(response, request_headers=headers, request_body=body, **given)
 
 
-REQUEST = Request(None, "GET", "", {})
-
-
-class Given:
-    """A layer that gives one exchange."""
-
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
-
-    def send(self, _: Request) -> Exchange:
-        """Give it."""
-        return self._exchange
-
-
-@pytest.fixture
-def written(tmp_path: Path) -> Callable[..., str]:
-    """What the journal holds after an exchange was recorded."""
-
-    def write(made: Exchange, known: str = TOKEN) -> str:
-        with Journal(tmp_path / "journal-main.jsonl", "main") as journal:
-            Record(Given(made), "main", Redactor([known]), journal.write, FaultLog(None)).send(REQUEST)
-        (event,) = [
-            plain(each.value)
-            for each in read_journal(tmp_path / "journal-main.jsonl")
-            if each.kind == "exchange"
-        ]
-        return json.dumps(event)
-
-    return write
+def written(made: Exchange) -> str:
+    """What is written of an exchange that a session records."""
+    events: list[Any] = []
+    below: Any = SimpleNamespace(send=lambda _: made)
+    record = Record(below, "main", Redactor([TOKEN]), lambda _, event: events.append(event), FaultLog(None))
+    record.send(Request(None, "GET", "", {}))
+    return json.dumps(plain(events[-1]))
 
 
 @pytest.mark.parametrize(
@@ -152,19 +129,19 @@ def written(tmp_path: Path) -> Callable[..., str]:
     [TOKEN.encode(), b"x" * (KEPT_BODY - 5) + TOKEN.encode(), b"x" * 2 * KEPT_BODY + TOKEN.encode()],
     ids=["whole", "astride-the-cut", "behind-the-cut"],
 )
-def test_no_part_of_an_exchange_holds_a_secret(written: Callable[..., str], body: bytes) -> None:
+def test_no_part_of_an_exchange_holds_a_secret(body: bytes) -> None:
     text = written(exchange(body, body))
     assert TOKEN[:6] not in text
     assert ('"truncated": true' in text) is (len(body) > KEPT_BODY)
 
 
-def test_a_secret_among_bytes_is_blanked(written: Callable[..., str]) -> None:
+def test_a_secret_among_bytes_is_blanked() -> None:
     text = written(exchange(b"\xff" + TOKEN.encode(), b"\xfe" + TOKEN.encode()))
     body = json.loads(text)["response"]["body"]
     assert base64.b64decode(body["base64"]) == b"\xfe[redacted]"
 
 
-def test_a_new_token_is_a_secret_from_its_first_appearance(written: Callable[..., str]) -> None:
+def test_a_new_token_is_a_secret_from_its_first_appearance() -> None:
     answer = json.dumps({"data": {"token": "brand-new-token"}, "expiration": "2030-01-01T00:00:00.000Z"})
     text = written(exchange(None, answer.encode(), operation="createToken"))
     assert ("brand-new-token" in text, "2030-01-01" in text) == (False, True)

@@ -103,11 +103,8 @@ def _properties(node: Any) -> Iterator[str]:
     ("operation", "fault", "clause"),
     [
         ("saveDraft", "path.uid:too-short", "uid-too-short"),
-        ("listAttachments", "path.uid:too-short", "uid-rule-without-effect"),
-        ("createContact", "body.emails.0:wrong-kind", "contact-kind-emails"),
         ("createContact", "body.header.languages.1:wrong-kind", "contact-kind-header"),
         ("updateWorkflowRecord", "header.Authorization:malformed", "workflow-invalid-token"),
-        ("updateContact", "header.Authorization:malformed", "token-invalid-refused"),
         ("createWorkflowRecord", "body.document.title:wrong-kind", "workflow-document-content"),
         ("createContact", "path.uid:too-short", None),
     ],

@@ -84,21 +84,6 @@ def test_every_parameter_and_body_has_an_example_and_all_fit_their_schemas() -> 
     assert judged > 50
 
 
-@pytest.mark.parametrize("realm", [*DEVELOPMENT_REALMS, "any"])
-def test_description_of_a_realm_has_its_operations_and_speaks_of_that_realm_only(realm: str) -> None:
-    document = DESCRIPTION.for_realm(realm)
-    validate(document)
-    kept = {node["operationId"] for node in walk(document["paths"]) if "x-realms" in node}
-    assert kept == {name for name, each in DESCRIPTION.operations.items() if realm in each.realms}
-    assert kept
-    for name, node in bodies_and_parameters(document):
-        if node.get("name") == "Realm":
-            assert node["schema"]["enum"] == [realm], name
-        examples = examples_of(document, node)
-        assert len(examples) == 1, name
-        assert not any(other in repr(examples) for other in DEVELOPMENT_REALMS if other != realm), name
-
-
 @pytest.mark.parametrize("name", DESCRIPTION.operations)
 def test_url_and_match_are_each_others_reverse(name: str) -> None:
     operation = DESCRIPTION.operations[name]

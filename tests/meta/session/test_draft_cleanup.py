@@ -25,6 +25,8 @@ class Service:
     def remove(self, draft: Entry, certain: bool) -> bool:
         """Delete a draft, and say whether it is gone."""
         self.asked.append(draft.identifier)
+        if draft.identifier == "away":
+            raise EnvironmentFault("away")
         if draft.identifier in self.there:
             self.there.discard(draft.identifier)
             return True
@@ -81,17 +83,11 @@ def test_an_unanswered_save_is_looked_up(ledger: Ledger, monkeypatch: pytest.Mon
 
 
 def test_a_deletion_that_fails_does_not_keep_the_others(ledger: Ledger) -> None:
-    service = Service("one", "two")
-
-    def remove(draft: Entry, certain: bool) -> bool:
-        if draft.identifier == "two":
-            raise EnvironmentFault("away")
-        return service.remove(draft, certain)
-
-    for name in ("one", "two"):
+    service = Service("one", "away")
+    for name in ("one", "away"):
         save(ledger, name)
-    DraftCleanup(ledger, remove, lambda: False, set()).at_the_end(last=False)
-    assert (service.there, left(ledger)) == ({"two"}, ["two"])
+    cleaning(ledger, service).at_the_end(last=False)
+    assert (service.there, left(ledger)) == ({"away"}, ["away"])
 
 
 def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger) -> None:

@@ -20,8 +20,6 @@ WAIT = "import sys; sys.stdin.read()"
 OWNER = """
 import os, signal, sys
 from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
-from registry_contracts.settings.settings_reader import read_target
-from registry_contracts.settings.target import ACCOUNT_ROLES
 sandbox = EmbeddedSandbox().__enter__()
 print(sandbox.base_url, flush=True)
 sys.stdin.readline()
@@ -32,11 +30,6 @@ if sys.argv[1] == "killed":
 
 def fake(code: str, ready_seconds: float = 15.0) -> EmbeddedSandbox:
     return EmbeddedSandbox(command=[sys.executable, "-c", code], ready_seconds=ready_seconds)
-
-
-def process_of(sandbox: EmbeddedSandbox) -> subprocess.Popen[bytes]:
-    assert sandbox._process is not None
-    return sandbox._process
 
 
 def test_one_that_ends_early_is_quoted_on_one_line() -> None:
@@ -58,7 +51,8 @@ def test_it_does_not_hear_the_credentials_of_live_targets(monkeypatch: pytest.Mo
 def test_ctrl_c_in_the_terminal_does_not_reach_it() -> None:
     """A signal of the terminal goes to a whole session; the run still needs the sandbox to clean up."""
     with fake(READY + WAIT) as sandbox:
-        assert os.getsid(process_of(sandbox).pid) == process_of(sandbox).pid
+        assert sandbox._process is not None
+        assert os.getsid(sandbox._process.pid) == sandbox._process.pid
 
 
 @pytest.mark.parametrize("end", ["exit", "killed"])
