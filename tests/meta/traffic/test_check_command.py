@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from registry_contracts.evidence.terms import read_consumer
+from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.file_formats import convert
+from registry_contracts.traffic.judge import Judge
 from registry_contracts.traffic.report import CheckFile
 from tests.meta.program import RunCommand
 from tests.meta.traffic.sample_traffic import CONTACT, SITE, TOKEN, entry
@@ -76,6 +78,23 @@ def test_the_report_holds_no_secret(run_command: RunCommand, archive: Archive, t
     assert sorted(path.name for path in folder.iterdir()) == ["check.json"]
     for secret in (TOKEN, SECRET, "key-of-ada"):
         assert not any(secret in text for text in (ended.out, ended.err, *written)), secret
+
+
+def test_a_check_that_breaks_costs_one_exchange_and_is_told(
+    run_command: RunCommand, archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Judge._judged
+
+    def breaks(judge: Judge, exchange: Exchange, *more: Any) -> Any:
+        if exchange.number == 2:
+            raise LookupError(f"nobody knows {TOKEN}")
+        return whole(judge, exchange, *more)
+
+    monkeypatch.setattr(Judge, "_judged", breaks)
+    ended = run_command("check", archive([LISTED] * 3), "--json")
+    content = json.loads(ended.out)
+    assert (ended.code, content["operations"]["listDrafts"]) == (3, 2)
+    assert content["notes"] == ["the suite broke on exchange 2: LookupError: nobody knows [redacted]"]
 
 
 USED = [
