@@ -27,6 +27,8 @@ def sent(
     return exchange(response(status, answer), operation, HEADERS, body, id=operation, method=method, url=url)
 
 
+#: A finding, and the exchange that shows it.
+Pair = tuple[Finding, Exchange]
 SAVED = sent("saveDraft", "PUT", f"{DRAFT}?schema=contact", 201, b'{"a":1}')
 READ = sent("getDraft", "GET", DRAFT, 404, answer=MISSING)
 READ_OTHERWISE = sent("getDraft", "GET", DRAFT, 200, answer=b"{}")
@@ -39,7 +41,7 @@ def seen(clause: str, shown: Exchange, says: str, realm: str = "abs-dev", **more
     return finding(by, seen=says, **more)
 
 
-def judged(*pairs: tuple[Finding, Exchange], before: Sequence[Exchange] = ()) -> RunVerdict:
+def judged(*pairs: Pair, before: Sequence[Exchange] = ()) -> RunVerdict:
     """Judge findings, each with the exchange that shows it, after others of the same case."""
     exchanges = {f"before {n}": each for n, each in enumerate(before)}
     exchanges |= {f"{n}": replace(shown, id=f"{n}") for n, (_, shown) in enumerate(pairs)}
@@ -57,30 +59,28 @@ CODE = (seen("errors-code-known", NO_NAME, "Error.Odd", expected="one of the sev
 OF_TERM = (seen("errors-code-unexpected-term", NO_NAME, "Error.Odd for 'country'", expected="x"), NO_NAME)
 
 
+OTHER_CONTENT = (seen("draft-get-content", READ_OTHERWISE, "200 {}"), READ_OTHERWISE)
+OTHER_REALM = (seen("draft-get-content", READ, "404 {}", "bch-dev"), READ)
+OTHER_WRONG = (seen("uid-too-short", SHORT, "201", check="refused"), SHORT)
+
+
 @pytest.mark.parametrize(
-    ("pairs", "tree"),
+    ("first", "second", "follows"),
     [
-        ([LOST, UNREAD], {"draft-save-creates": ["draft-get-content"]}),
-        ([LOST, TOP], {"draft-save-creates": [], "list-top": []}),
-        ([CODE, OF_TERM], {"errors-code-known": ["errors-code-unexpected-term"]}),
-        # Read with other content, in another realm, or where saving is wrong in another way: no consequence.
-        (
-            [LOST, (seen("draft-get-content", READ_OTHERWISE, "200 {}"), READ_OTHERWISE)],
-            {"draft-get-content": [], "draft-save-creates": []},
-        ),
-        (
-            [LOST, (seen("draft-get-content", READ, "404 {}", "bch-dev"), READ)],
-            {"draft-get-content": [], "draft-save-creates": []},
-        ),
-        (
-            [(seen("uid-too-short", SHORT, "201", check="refused"), SHORT), UNREAD],
-            {"draft-get-content": [], "uid-too-short": []},
-        ),
+        (LOST, UNREAD, True),
+        (LOST, TOP, False),
+        (CODE, OF_TERM, True),
+        # Read with other content, in another realm, or where saving is wrong in another way.
+        (LOST, OTHER_CONTENT, False),
+        (LOST, OTHER_REALM, False),
+        (OTHER_WRONG, UNREAD, False),
     ],
 )
-def test_what_follows_is_grouped(pairs: list[tuple[Finding, Exchange]], tree: dict[str, list[str]]) -> None:
-    causes = judged(*pairs).causes
-    assert {each.lead.clause: [one.lead.clause for one in each.follows] for each in causes} == tree
+def test_what_follows_is_grouped(first: Pair, second: Pair, follows: bool) -> None:
+    causes = judged(first, second).causes
+    tree = {each.lead.clause: [one.lead.clause for one in each.follows] for each in causes}
+    names = first[0].clause, second[0].clause
+    assert tree == ({names[0]: [names[1]]} if follows else {name: [] for name in names})
 
 
 CUT_TOKEN = replace(READ_OTHERWISE, authorization="Bearer $TOKEN[:9]")

@@ -21,22 +21,16 @@ expires = 2027-01-31
 """
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str], Path]:
-    """Writes a file of terms, its lines as they stand."""
-
-    def written(text: str) -> Path:
-        path = tmp_path / "terms.toml"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return written
+def written(folder: Path, text: str) -> Path:
+    path = folder / "terms.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
-def test_an_entry_is_read_with_its_line(write: Callable[[str], Path]) -> None:
+def test_an_entry_is_read_with_its_line(tmp_path: Path) -> None:
     second = ENTRY.replace("draft-get-content", "draft-text-kept").replace('realms = ["abs-dev"]\n', "")
     text = f"{ENTRY}\n{second}operation = 'getDraft'\nprofile = 'nightly'\n"
-    found = read_deviations(write(text), "dev.toml")
+    found = read_deviations(written(tmp_path, text), "dev.toml")
     assert [(each.line, each.realms, each.operation) for each in found] == [
         (2, ("abs-dev",), None),
         (11, ("abs-dev", "bch-dev", "chm-dev"), "getDraft"),
@@ -44,9 +38,7 @@ def test_an_entry_is_read_with_its_line(write: Callable[[str], Path]) -> None:
     assert (found[0].expires, found[0].profile, found[1].profile) == (date(2027, 1, 31), "gate", "nightly")
 
 
-def test_a_consumer_file_joins_operations_and_methods(write: Callable[[str], Path]) -> None:
-    found = read_consumer(
-        write("""\
+CONSUMER = """\
 operations = ["createToken"]
 realms = ["abs-dev"]
 clauses = ["draft-get-content"]
@@ -55,9 +47,11 @@ clauses = ["draft-get-content"]
 client.drafts.save = ["saveDraft", "getDraft"]
 [waivers]
 draft-get-content = "  read by nobody yet "
-"""),
-        "sdk.toml",
-    )
+"""
+
+
+def test_a_consumer_file_joins_operations_and_methods(tmp_path: Path) -> None:
+    found = read_consumer(written(tmp_path, CONSUMER), "sdk.toml")
     assert found.operations == ("createToken", "getDraft", "saveDraft")
     assert found.methods == {
         "client.drafts.get": ("getDraft",),
@@ -101,11 +95,11 @@ ODD_CONSUMERS = [
     ],
 )
 def test_what_cannot_be_used_names_its_line(
-    write: Callable[[str], Path], read: Callable[[Path, str], object], text: str, line: int, says: str
+    tmp_path: Path, read: Callable[[Path, str], object], text: str, line: int, says: str
 ) -> None:
     assert text != ENTRY
     with pytest.raises(UsageError) as caught:
-        read(write(text), "terms.toml")
+        read(written(tmp_path, text), "terms.toml")
     assert str(caught.value).startswith(f"terms.toml:{line}: "), caught.value
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -1,17 +1,13 @@
 """The OpenAPI description is valid, complete and as exact as the document; each realm has its own."""
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from openapi_spec_validator import validate
 
-from registry_contracts.errors import UsageError
 from registry_contracts.interface.description import load_description
-from registry_contracts.interface.location import openapi_directory
 from registry_contracts.interface.operations import METHODS, follow, parameters_of
 
 DOCUMENTS = "/api/v2013/documents"
@@ -93,26 +89,3 @@ def test_url_and_match_are_each_others_reverse(name: str) -> None:
         assert DESCRIPTION.match(operation.method, url.removeprefix(BASE)) == (operation, values)
     found = DESCRIPTION.match("put", f"{DOCUMENTS}/a%2Fb%FF/versions/draft?schema=contact")
     assert found == (DESCRIPTION.operations["saveDraft"], {"uid": "a/b\ufffd"})
-
-
-DRAFT, UID = "paths/draft.yaml", "components/parameters/uid.yaml"
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "text"),
-    [
-        ("registry.yaml", "paths:\n", "path:\n", "registry.yaml: holds no mapping 'paths'"),
-        ("registry.yaml", "paths/draft.yaml", "paths/draught.yaml", "paths/draught.yaml: cannot be read"),
-        (DRAFT, "operationId: getDraft", "operationId: saveDraft", "has the operationId saveDraft"),
-        (DRAFT, "x-realms: document", "x-realms: all", r"Invalid enum value 'all' - at `\$.x-realms`"),
-        (UID, "name: uid", "name: uuid", "path and path parameters differ in uid"),
-    ],
-)
-def test_a_broken_description_is_one_line(tmp_path: Path, file: str, old: str, new: str, text: str) -> None:
-    copied = Path(shutil.copytree(openapi_directory(), tmp_path / "openapi"))
-    before = (copied / file).read_text("utf-8")
-    (copied / file).write_text(before.replace(old, new, 1), "utf-8")
-    with pytest.raises(UsageError, match=text) as caught:
-        load_description(copied)
-    assert old in before
-    assert "\n" not in str(caught.value)
