@@ -163,34 +163,20 @@ class Story:
         name: str,
         realm: str = "abs-dev",
         outcome: str = "pass",
-        *,
         held: int = 1,
         contradicted: int = 0,
         operation: str | None = None,
-        reason: str | None = None,
         blocked: str | None = None,
-        settings: tuple[str, ...] = (),
-    ) -> str:
+        **changes: Any,
+    ) -> None:
         """A case on one clause; `blocked` is the operation that stood in its way."""
         operation = operation or BY_NAME[name].operations[0]
-        key = f"test_draft.py::test_{name}[{realm}-{operation}-{len(self.cases)}]"
-        self.cases.append(
-            case(
-                f"{name} on {operation}",
-                outcome,
-                held,
-                contradicted,
-                operation=operation,
-                id=key,
-                realm=realm,
-                clauses=(name,),
-                operations=BY_NAME[name].operations,
-                reason=reason,
-                settings=settings,
-                blocked_by=Block(blocked, realm, f"{blocked}: answered 404") if blocked else None,
-            )
-        )
-        return key
+        changes |= {"id": f"test_draft.py::test_{name}[{realm}-{operation}-{len(self.cases)}]"}
+        changes |= {"realm": realm, "clauses": (name,), "operations": BY_NAME[name].operations}
+        if blocked:
+            changes["blocked_by"] = Block(blocked, realm, f"{blocked}: answered 404")
+        about = f"{name} on {operation}"
+        self.cases.append(case(about, outcome, held, contradicted, operation=operation, **changes))
 
     def holds(self, *names: str, realms: tuple[str, ...] = REALMS) -> None:
         """Clauses that hold on all their operations."""

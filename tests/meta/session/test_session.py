@@ -2,18 +2,14 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from registry_contracts.errors import EnvironmentFault, SuiteError
 from registry_contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
-from registry_contracts.session.layers import UNSENT, Request
 from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import process_alive
-from registry_contracts.settings.guard import GuardViolation
 from registry_contracts.settings.target import Target
 from tests.meta.wire import OK, answer, in_turn
 
@@ -153,22 +149,3 @@ def test_a_session_alone_leaves_nothing_behind_on_this_machine() -> None:
         assert process_alive(session.private, "hand")
     session.close()
     assert not session.private.exists()
-
-
-def test_a_dry_run_prepares_and_guards_requests_and_sends_none(serve: Any, tmp_path: Path) -> None:
-    server = serve(in_turn(OK))
-    target = Target("service", server.url)
-    sender: dict[str, Any] = {"case": "by hand", "realm": "abs-dev", "role": "author"}
-    with Session(target, "hand", ledger_folder=tmp_path, dry_run=True) as session:
-        own = session.namespace.uid()
-        request = Request(
-            "saveDraft", "PUT", server.url + DRAFT, {}, b"{}", identifiers=(own,), writes=True, **sender
-        )
-        assert session.send(request).fault == UNSENT
-        assert session.tokens.token("author").value
-        with pytest.raises(GuardViolation):
-            session.send(replace(request, headers={"Realm": "abs"}))
-        with pytest.raises(SuiteError, match="outside the run's namespace"):
-            session.send(replace(request, identifiers=("somebody-elses-01",)))
-        assert session.counts == {}
-    assert (server.received, (tmp_path / "ledger-hand.jsonl").read_text()) == ([], "")

@@ -19,13 +19,10 @@ _BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 @dataclass
 class Client:
-    """Sends made-up requests one after another, each some seconds after the one before, and has them judged."""
+    """Sends made-up requests one after another, each ten seconds after the one before, and has them judged."""
 
     judge: Judge
     taken: list[Judged] = field(default_factory=list)
-    token: str = TOKEN
-    seconds_apart: float = 10.0
-    clock: datetime = _BEGAN
 
     def __call__(
         self,
@@ -41,15 +38,14 @@ class Client:
     ) -> tuple[Finding, ...]:
         """Pass one exchange, and return what it shows; `sent` and `answer` are bytes, a Body, or data for JSON."""
         number = len(self.taken) + 1
-        self.clock += timedelta(seconds=self.seconds_apart)
-        usual = {"Authorization": f"Bearer {self.token}", "Realm": realm, "Content-Type": "application/json"}
+        usual = {"Authorization": f"Bearer {TOKEN}", "Realm": realm, "Content-Type": "application/json"}
         given = usual | {name.replace("_", "-"): value for name, value in headers.items()}
         told = Headers({"Content-Type": "application/json"})
         response = answer if isinstance(answer, Response) else Response(status, "", told, _body(answer))
         exchange = Exchange(
             id=f"entry {number}",
             number=number,
-            started=self.clock,
+            started=_BEGAN + timedelta(seconds=10 * number),
             seconds=0.01,
             method=method,
             url=SITE + path,
@@ -59,9 +55,8 @@ class Client:
             fault=None if status else "the connection was reset",
             overlapped=overlapped,
         )
-        judged = self.judge.take(exchange)
-        self.taken.append(judged)
-        return judged.findings
+        self.taken.append(self.judge.take(exchange))
+        return self.taken[-1].findings
 
 
 def _body(content: Any) -> Body:

@@ -10,16 +10,14 @@ import pytest
 import requests
 from playwright.sync_api import Browser
 
+from registry_contracts.sandbox.app import create_app
 from registry_contracts.sandbox.habits import Settings
-from registry_contracts.sandbox.serve import altered
 from tests.meta.program import PATIENCE, RunningProxy, eventually, running_proxy
 from tests.meta.sandbox_client import serving, settings_of
 from tests.meta.watched_page import watched
 
 LIST = "/api/v2013/document-drafts"
 TOKEN = "/api/v2013/authentication/token"
-#: What the sandbox behind the proxy does wrong.
-FAULT = "list-top-one-more"
 ROLES = ("author", "restricted", "nau", "other")
 
 
@@ -27,7 +25,7 @@ class Target:
     """A sandbox that counts its requests, and notes the tokens that come to it."""
 
     def __init__(self) -> None:
-        self._app = altered(Settings(faults=(FAULT,)))
+        self._app = create_app(Settings())
         self.tokens: set[str] = set()
         self.requests = 0
 
@@ -50,17 +48,15 @@ class Page:
         """Ask for something; header names are written with `_`."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         data = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else None
-        answer = requests.request(
-            method, self.url + path, headers={"X-Page-Key": self.key, **given}, data=data, timeout=PATIENCE
-        )
+        given = {"X-Page-Key": self.key, **given}
+        answer = requests.request(method, self.url + path, headers=given, data=data, timeout=PATIENCE)
         self.heard += answer.text + str(answer.headers)
         return answer
 
     def tried(self, path: str, role: str = "author", **more: Any) -> requests.Response:
         """Try an operation out as Swagger UI does."""
-        return self.ask(
-            path, **{"Authorization": f"Bearer ${role.upper()}_TOKEN", "Realm": "bch-dev", **more}
-        )
+        usual = {"Authorization": f"Bearer ${role.upper()}_TOKEN", "Realm": "bch-dev"}
+        return self.ask(path, **usual | more)
 
     def listed(self, after: int, operation: str = "listDrafts") -> dict[str, Any]:
         """The first exchange of an operation after another exchange, once it is judged."""
@@ -114,14 +110,8 @@ def test_nothing_is_sent_or_told_for_another_site(page: Page, name: str, value: 
 
 def test_every_answer_keeps_to_the_policy(page: Page) -> None:
     before = page.last()
-    for path in (
-        "/",
-        "/static/page.js",
-        "/static/swagger/swagger-ui.css",
-        "/page/start",
-        "/absent",
-        f"{LIST}?Realm=abs",
-    ):
+    files = ("/", "/static/page.js", "/static/swagger/swagger-ui.css")
+    for path in (*files, "/page/start", "/absent", f"{LIST}?Realm=abs"):
         answer = page.ask(path)
         policy = answer.headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'; script-src 'self';")
