@@ -159,20 +159,16 @@ def test_what_several_cases_saw_once_and_never_again_fails_no_run() -> None:
     assert (verdict.exit_code, verdict.cells[0].verdict) == (ExitCode.PASS, Verdict.PASS)
 
 
-def test_a_blocked_case_leads_to_the_finding_that_blocked_it() -> None:
-    blocked = structs.replace(STUCK, blocked_by=Block("getDraft", REALM, "getDraft gives nothing"))
-    unrelated = structs.replace(STUCK_HALFWAY, blocked_by=Block("saveDraft", REALM, "no rights"))
-    verdict = judged(record(FAILED, blocked, unrelated, findings=(finding(FAILED),)))
-    assert verdict.blocked == {blocked.id: verdict.findings[0].id}
-
-
-@pytest.mark.parametrize("clause", ["draft-get-content", "uid-too-short"])
-def test_of_two_findings_on_an_operation_that_of_the_clause_relied_on_blocks(clause: str) -> None:
+@pytest.mark.parametrize("relied_on", ["draft-get-content", "uid-too-short", ""])
+def test_a_blocked_case_leads_to_the_finding_on_the_clause_that_it_relied_on(relied_on: str) -> None:
     story = Story()
     for name in ("draft-get-content", "uid-too-short"):
         story.contradicts(name, operation="getDraft")
-    story.cases.append(structs.replace(STUCK, blocked_by=Block("getDraft", REALM, "gives nothing", clause)))
-    assert story.verdict().blocked == {STUCK.id: finding_id(clause, REALM, "getDraft")}
+    blocked = Block("getDraft", REALM, "gives nothing", relied_on)
+    story.cases.append(structs.replace(STUCK, blocked_by=blocked))
+    story.cases.append(structs.replace(STUCK_HALFWAY, blocked_by=Block("saveDraft", REALM, "no rights")))
+    found = finding_id(relied_on or "draft-get-content", REALM, "getDraft")
+    assert story.verdict().blocked == {STUCK.id: found}
 
 
 def held_to(*entries: Any) -> Terms:

@@ -30,8 +30,8 @@ def ledger(tmp_path: Path) -> Iterator[Callable[..., Ledger]]:
         each.close()
 
 
-def write(book: Ledger, operation: str, identifier: str, state: Any, realm: str = "abs-dev") -> None:
-    entry = book.intend(messages.write(operation, identifier, realm=realm))
+def write(book: Ledger, operation: str, identifier: str, state: Any, **parts: str) -> None:
+    entry = book.intend(messages.write(operation, identifier, **parts))
     assert entry is not None
     book.settle(entry, state)
 
@@ -79,19 +79,12 @@ def test_drafts_of_all_workers_are_removable_until_removed(ledger: Any, tmp_path
 
 
 def test_the_savers_of_a_draft_are_those_whose_save_may_be_there_still(ledger: Any) -> None:
-    book = ledger()
-
-    def save(role: str, state: str) -> None:
-        entry = book.intend(messages.write("saveDraft", "rc-test00000001", role=role))
-        book.settle(entry, state)
-
-    place = ("abs-dev", "rc-test00000001", "")
-    save("author", "created")
+    book, place = ledger(), ("abs-dev", "rc-test00000001", "")
+    write(book, "saveDraft", place[1], "created")
     book.removed(*place)
-    save("other", "created")
-    save("restricted", "refused")
-    save("nau", "unknown")
-    save("other", "created")
+    saves = {"other": "created", "restricted": "refused", "nau": "unknown"}
+    for role in (*saves, "other"):
+        write(book, "saveDraft", place[1], saves[role], role=role)
     assert book.savers(place) == ["other", "nau"]
     assert book.savers(("bch-dev", *place[1:])) == []
 
@@ -115,7 +108,7 @@ def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
         books[0].intend(messages.write("createWorkflowRecord", ""))
     write(books[1], "updateContact", "rc-test00000003", "created")
     write(books[1], "updateWorkflowRecord", "given-by-settings", "created")
-    write(books[1], "createContact", "rc-test99999999", "created", "bch-dev")
+    write(books[1], "createContact", "rc-test99999999", "created", realm="bch-dev")
     write(books[1], "createAttachment", "rc-test99999999", "created")
 
 
