@@ -1,7 +1,9 @@
-"""Secrets in every form they take are blanked out of every kind of text."""
+"""Secrets in every form they take are blanked out of every kind of text, lines to paste included."""
 
 import base64
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +21,7 @@ from registry_contracts.exchanges.redaction import (
     authorization_template,
     redacted,
 )
+from registry_contracts.exchanges.transcript import curl
 from registry_contracts.file_formats import plain
 from registry_contracts.session.layers import Request
 from registry_contracts.session.recording import FaultLog, Record
@@ -198,3 +201,25 @@ def test_a_sign_in_holds_no_password_that_is_an_ordinary_word(body: str) -> None
     kept = redacted(asked, Redactor([], {"author": "draft"}))
     assert "draft" not in kept.request_body.text
     assert REDACTED in kept.request_body.text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(f"Bearer {TOKEN}", f"bearer {TOKEN}", TOKEN, f"Bearer {TOKEN[:12]}", f"Bearer {TOKEN}Tail"),
+        *(f"Bearer {TOKEN.swapcase()}", "Bearer rc-never-issued-0123456789", "Bearer", "Basic eDp5"),
+        'odd "$(x)` \\ ' + TOKEN,
+    ],
+)
+def test_the_shell_makes_of_a_line_what_was_sent_though_it_holds_no_token(value: str) -> None:
+    sent = messages.exchange(None, request_headers={"Authorization": value})
+    made = curl(redacted(sent, Redactor([TOKEN])))
+    assert TOKEN[:12].lower() not in made.lower()
+    done = subprocess.run(
+        ["/bin/bash", "-c", made.replace("curl", "printf '%s\\n'", 1)],
+        env={"TOKEN": TOKEN, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"Authorization: {value}" in done.stdout.splitlines()

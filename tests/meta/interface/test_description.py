@@ -1,12 +1,16 @@
-"""The OpenAPI description is valid, complete and as exact as the document; each realm has its own."""
+"""The OpenAPI description is valid, complete and as exact as the document; other tools get one that takes more."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+import yaml
+from click.testing import CliRunner
 from openapi_spec_validator import validate
 
+from registry_contracts.cli.openapi import command
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import METHODS, follow, parameters_of
 
@@ -89,3 +93,37 @@ def test_url_and_match_are_each_others_reverse(name: str) -> None:
         assert DESCRIPTION.match(operation.method, url.removeprefix(BASE)) == (operation, values)
     found = DESCRIPTION.match("put", f"{DOCUMENTS}/a%2Fb%FF/versions/draft?schema=contact")
     assert found == (DESCRIPTION.operations["saveDraft"], {"uid": "a/b\ufffd"})
+
+
+CONTACT = DESCRIPTION.bundle["components"]["examples"]["AbsContact"]["value"]
+#: Schema and what the interface document does not rule out, though the suite reads it in one way or knows no such code.
+NOT_RULED_OUT: tuple[tuple[str, Any], ...] = (
+    ("LString", {"English": "text"}),
+    ("ValidationErrorCode", "Error.OfALaterVersion"),
+    ("Token", {"authenticationToken": "t", "expiration": "20260131T120000,5Z"}),
+    ("Contact", CONTACT | {"nickname": "W"}),
+    ("TemporaryFileId", "a+b"),
+    ("Refusal", "Realm is not configured, please provide valid realm."),
+    ("Refusal", None),
+    ("Refusal", ["text"]),
+)
+
+
+def takes(document: dict[str, Any], schema: str, value: Any) -> bool:
+    reference = {"$ref": f"#/components/schemas/{schema}", "components": document["components"]}
+    return jsonschema_rs.Draft202012Validator(reference, validate_formats=True).is_valid(value)
+
+
+@pytest.mark.parametrize(("schema", "value"), NOT_RULED_OUT)
+def test_the_published_description_takes_what_is_not_ruled_out(schema: str, value: Any) -> None:
+    assert takes(DESCRIPTION.published, schema, value)
+    assert not takes(DESCRIPTION.bundle, schema, value)
+
+
+@pytest.mark.parametrize(("name", "options"), [("r.yaml", []), ("r.txt", ["--format=json"])])
+def test_the_command_writes_yaml_or_json(tmp_path: Path, name: str, options: list[str]) -> None:
+    done = CliRunner().invoke(command, ["-o", str(tmp_path / name), *options], standalone_mode=False)
+    text = (tmp_path / name).read_text("utf-8")
+    assert (done.return_value, text.startswith("{")) == (0, name != "r.yaml")
+    assert yaml.safe_load(text) == DESCRIPTION.published
+    assert not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text))
