@@ -14,6 +14,7 @@ from registry_contracts.session.session import Session, SessionGroup
 from registry_contracts.settings.target import Pace, Target, TlsSettings
 
 CONTEXT: dict[str, Any] = {"case": "a case", "realm": "abs-dev", "role": "author"}
+SERVICE = Target("service", "http://127.0.0.1")
 
 
 @dataclass
@@ -52,7 +53,7 @@ def open_session(
         guard: Callable[..., None] = lambda *_: None,
         may_follow: Callable[[str, str], bool] | None = None,
         ca_bundle: Path | None = None,
-        target: Target | None = None,
+        target: Target = SERVICE,
         events: Any = None,
     ) -> RecordedSession:
         # The tests send to several servers; the guard has its own.
@@ -62,14 +63,10 @@ def open_session(
             )
         if may_follow is not None:
             monkeypatch.setattr(Session, "_may_follow", lambda _, *where: may_follow(*where))
-        target = target or Target("service", "http://127.0.0.1")
+        pace = Pace(requests_per_second=None, concurrency=2, timeout_seconds=timeout)
         broken, name = list[str](), f"session-{len(made)}"
         session = Session(
-            replace(
-                target,
-                pace=Pace(requests_per_second=None, concurrency=2, timeout_seconds=timeout),
-                tls=TlsSettings(ca_bundle),
-            ),
+            replace(target, pace=pace, tls=TlsSettings(ca_bundle)),
             name,
             namespace=Namespace("test", ["granted-0001"]),
             group=SessionGroup(tmp_path, broken.append),

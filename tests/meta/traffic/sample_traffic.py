@@ -68,16 +68,9 @@ def _body(content: Any) -> Body:
 
 
 def entry(
-    method: str,
-    url: str,
-    status: int = 200,
-    answer: str = "{}",
-    *,
-    at: float = 0,
-    sent: str | None = None,
-    **more: Any,
+    method: str, url: str, status: int = 200, answer: str = "{}", *, at: float = 0, sent: str | None = None
 ) -> dict[str, Any]:
-    """One entry of a HAR, as a browser writes it; `more` goes into the request."""
+    """One entry of a HAR, as a browser writes it."""
     request: dict[str, Any] = {
         "method": method,
         "url": url,
@@ -94,7 +87,7 @@ def entry(
     return {
         "startedDateTime": (_BEGAN + timedelta(seconds=at)).isoformat(timespec="milliseconds"),
         "time": 10,
-        "request": request | more,
+        "request": request,
         "response": {
             "status": status,
             "statusText": "",

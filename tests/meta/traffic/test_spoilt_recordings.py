@@ -1,9 +1,9 @@
-"""A recording that recorders, exports or people spoilt accuses nobody of what it does not show."""
+"""Recordings of any recorder accuse nobody of what they do not show, whoever spoilt them."""
 
 import copy
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -12,10 +12,14 @@ from typing import Any
 import pytest
 
 from registry_contracts.evidence.findings import Standing
+from registry_contracts.traffic.archive import read_har
 from registry_contracts.traffic.check import check_archive
+from registry_contracts.traffic.overlaps import Span, overlapping
 from registry_contracts.traffic.report import TrafficReport, fault_of, side_of
+from tests.meta.traffic.sample_traffic import SITE, entry
 
 Entry = dict[str, Any]
+Archive = Callable[[Iterable[Entry]], Path]
 #: Spoils an entry, or the content of an answer.
 Change = Callable[[Random, Entry], object]
 #: Spoils a recording, and returns it.
@@ -24,9 +28,7 @@ Spoil = Callable[[Random, list[Entry]], list[Entry]]
 TIMES = 5
 
 
-def checked(entries: list[Entry], folder: Path, *, alone: bool = True) -> TrafficReport:
-    path = folder / "spoilt.har"
-    path.write_text(json.dumps({"log": {"entries": entries}}), "utf-8")
+def checked(path: Path, *, alone: bool = True) -> TrafficReport:
     return check_archive(path, path.name, TrafficReport(alone=alone))
 
 
@@ -89,8 +91,8 @@ def from_a_cache(random: Random, entries: list[Entry]) -> list[Entry]:
         lambda entry: entry["response"]["headers"].append({"name": "Age", "value": "60"}),
     ]
     reads = [entry for entry in entries if entry["request"]["method"] == "GET"]
-    for entry, mark in zip(random.sample(reads, len(marks)), marks, strict=True):
-        again = copy.deepcopy(entry)
+    for read, mark in zip(random.sample(reads, len(marks)), marks, strict=True):
+        again = copy.deepcopy(read)
         again["startedDateTime"] = (max(map(at, entries)) + timedelta(microseconds=1)).isoformat()
         mark(again)
         entries.append(again)
@@ -127,28 +129,65 @@ def spoilt(name: str, seed: int, true: list[Entry]) -> list[Entry]:
     return entries
 
 
+#: Recorded on the faithful sandbox by the tools themselves; host and token were replaced.
+RECORDED = {path.stem: path for path in sorted((Path(__file__).parent / "archives").glob("*.har"))}
+
+
 def recorded(name: str) -> list[Entry]:
-    """The entries that a tool recorded on the faithful sandbox."""
-    path = Path(__file__).parent / "archives" / f"{name}.har"
-    entries: list[Entry] = json.loads(path.read_text("utf-8"))["log"]["entries"]
+    entries: list[Entry] = json.loads(RECORDED[name].read_text("utf-8"))["log"]["entries"]
     return entries
+
+
+@pytest.mark.parametrize("tool", RECORDED)
+def test_what_a_tool_recorded_on_the_sandbox_shows_nothing_of_the_service(tool: str) -> None:
+    report = checked(RECORDED[tool], alone=False)
+    assert [finding for finding in report.findings if side_of(finding) == "service"] == []
+    assert (report.broken, report.counted["unreadable"], report.notes) == ([], 0, ())
+    assert report.held.total() > 30
 
 
 @pytest.mark.parametrize("tool", ["mitmproxy", "playwright"])
 @pytest.mark.parametrize("name", [*OF_ENTRIES, *OF_RECORDINGS])
-def test_a_spoilt_recording_accuses_nobody(tmp_path: Path, name: str, tool: str) -> None:
+def test_a_spoilt_recording_accuses_nobody(archive: Archive, name: str, tool: str) -> None:
     entries = recorded(tool)
     for seed in range(TIMES):
-        report = checked(spoilt(name, seed, entries), tmp_path, alone=name != INCOMPLETE)
+        report = checked(archive(spoilt(name, seed, entries)), alone=name != INCOMPLETE)
         assert (accusations(report), report.broken) == (set(), [])
 
 
 @pytest.mark.parametrize("name", ["shuffled", "from a cache"])
-def test_what_a_faulty_service_shows_remains(tmp_path: Path, name: str) -> None:
+def test_what_a_faulty_service_shows_remains(archive: Archive, name: str) -> None:
     entries = recorded("mitmproxy")
     for each in entries:
         if each["request"]["method"] == "GET" and each["request"]["url"].endswith("/versions/draft"):
             content = each["response"]["content"]
             content["text"] = content["text"].replace("Ada", "Eve")
-    shown = accusations(checked(spoilt(name, 1, entries), tmp_path))
+    shown = accusations(checked(archive(spoilt(name, 1, entries))))
     assert ("service", "draft-get-content", "") in shown
+
+
+DRAFT = f"{SITE}/api/v2013/documents/a-draft-of-mine/versions/draft"
+
+
+def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) -> None:
+    """The read begins before the save ends, another one after it."""
+    save, beside = entry("PUT", DRAFT, 201, at=0), entry("HEAD", DRAFT, 404, at=0.005)
+    after = entry("HEAD", DRAFT, 404, at=0.5)
+    elsewhere = entry("HEAD", DRAFT.replace("mine", "theirs"), 404, at=0.005)
+    untimed = entry("HEAD", DRAFT.replace("mine", "others"), 404, at=1)
+    del untimed["startedDateTime"]
+    read = read_har(archive([save, beside, after, elsewhere, untimed]), "x")
+    assert overlapping([Span.of(each) for each in read]) == [False, True, False, False, True]
+
+
+def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive: Archive) -> None:
+    """A browser's sanitized export holds no Authorization, although everything succeeded."""
+    lost = (
+        entry("GET", f"{SITE}/api/v2013/document-drafts", 200, "[]"),
+        entry("PUT", DRAFT, 201, sent="{}", at=1),
+    )
+    for each in lost:
+        each["request"]["headers"] = [{"name": "realm", "value": "abs-dev"}]
+    report = checked(archive(lost), alone=False)
+    assert (report.verdict[0].word, report.findings) == ("pass", [])
+    assert "lost its credentials" in " ".join(report.notes)
