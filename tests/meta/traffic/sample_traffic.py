@@ -68,9 +68,16 @@ def _body(content: Any) -> Body:
 
 
 def entry(
-    method: str, url: str, status: int = 200, answer: str = "{}", *, at: float = 0, sent: str | None = None
+    method: str,
+    url: str,
+    status: int = 200,
+    answer: str = "{}",
+    *,
+    at: float = 0,
+    sent: str | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
-    """One entry of a HAR, as a browser writes it."""
+    """One entry of a HAR, as a browser writes it; `more` goes into the request."""
     request: dict[str, Any] = {
         "method": method,
         "url": url,
@@ -87,7 +94,7 @@ def entry(
     return {
         "startedDateTime": (_BEGAN + timedelta(seconds=at)).isoformat(timespec="milliseconds"),
         "time": 10,
-        "request": request,
+        "request": request | more,
         "response": {
             "status": status,
             "statusText": "",
