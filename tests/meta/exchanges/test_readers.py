@@ -37,12 +37,9 @@ def holds(response: Response) -> bool:
         (carries, {"identifier": ID + "6"}, False),
         (carries, {"identifier": "x-" + ID}, False),
         (carries, None, False),
-        (says, {"error": {"errors": [{"text": f"  {MESSAGE}  "}]}}, True),
-        (says, {"message": MESSAGE.replace(" ", "\n ", 1)}, True),
         (says, {"message": MESSAGE.replace("'", "’")}, True),
         (says, {"message": MESSAGE.lower()}, False),
         (says, None, False),
-        (holds, [{"draft": {**DOCUMENT, "title": {"en": "é", "fr": "è"}}}], True),
         (holds, {**DOCUMENT, "list": [1.0, {"a": None}]}, True),
         (holds, {**DOCUMENT, "flag": 1}, False),
         (holds, {**DOCUMENT, "list": [{"a": None}, 1]}, False),
@@ -54,20 +51,13 @@ def test_a_promise_is_told_from_a_lookalike(read: Callable[[Response], bool], bo
     assert read(answer(body)) is found
 
 
-def test_a_location_carries_an_identifier_too() -> None:
-    assert carries(answer({}, 201, location=f"/documents/{ID}"))
-
-
 @pytest.mark.parametrize(
     ("read", "body", "found"),
     [
-        (readers.errors, {"body": {"errors": []}}, []),
         (readers.errors, {"errors": {"code": 1}}, None),
         (readers.errors, {"errors": [{"code": 1}], "inner": {"errors": []}}, [{"code": 1}]),
         (readers.errors, {"errors": ["a text"], "inner": {"errors": [{"code": 1}]}}, [{"code": 1}]),
         (readers.errors, b"errors", None),
-        (readers.records, {"items": [{"a": 1}], "tags": ["x"]}, [{"a": 1}]),
-        (readers.records, {"links": [{"rel": "self"}], "mine": [{"a": 1}]}, [{"a": 1}]),
         (readers.records, {ID: {"a": 1}}, [{ID: {"a": 1}}]),
         (readers.records, {ID: 1}, None),
         (readers.records, {}, None),
