@@ -47,12 +47,8 @@ BROKEN = case("breaks", "error", reason="KeyError")
 STUCK = case("is stuck", "inconclusive", reason="503 from the gateway")
 STUCK_HALFWAY = case("is stuck halfway", "inconclusive", held=1, reason="503 from the gateway")
 LACKING = case("lacks a setting", "untested", reason=f"setting {SETTING} is missing", settings=(SETTING,))
-LACKING_ELSEWHERE = case(
-    "lacks another",
-    "untested",
-    reason="setting attachments.size_limit_bytes is missing, and 1 GB is too much",
-    settings=("attachments.size_limit_bytes",),
-)
+LIMIT = "attachments.size_limit_bytes"
+LACKING_ELSEWHERE = case("lacks another", "untested", reason=f"setting {LIMIT} is missing", settings=(LIMIT,))
 SILENT_CASE = case("reaches nothing", "pass")
 SEEN = Observation("c", REALM, "getDraft", "t", {"status": 200})
 
@@ -207,14 +203,11 @@ def test_an_accepted_contradiction_does_not_fail_the_run_and_no_other_hides_behi
     assert (Verdict.DEVIATION in cells) is bool({HAPPENS, PARTLY} & {*courses})
 
 
-STOPPED = {"environment": Environment(requests=1, breaker="three refusals")}
-
-
 @pytest.mark.parametrize(
     "change",
     [
         {"facts": {"interrupted": True}},
-        {"facts": STOPPED},
+        {"facts": {"environment": Environment(requests=1, breaker="three refusals")}},
         {"facts": {"profile": "smoke"}},
         {"narrowed": (Narrowed("-k", None),)},
         {"narrowed": (Narrowed("-k", frozenset({("draft-get-content", "abs-dev")})),)},

@@ -77,6 +77,7 @@ def test_an_array_is_found_or_is_ambiguous(read: Callable[[Response], Any], body
     ("label", "encoded", "charset"),
     [
         ("application/json; charset=utf-16", "utf-16", "utf-16"),
+        ("application/json", "utf-16-le", "utf-16-le"),
         ("application/json; charset=ISO-8859-1", "latin-1", "iso8859-1"),
         ("application/json; charset=iso-8859-1", "utf-8", ""),
         ("application/json; charset=unheard-of", "utf-8", ""),

@@ -189,6 +189,7 @@ BAD = [
     ('accounts = "author"\n', 3, "accounts must be a table; write [accounts]"),
     ('[realm]\ntemporary_files = ["a"]\n', 4, "realm.temporary_files belongs to one realm"),
     (PACE + "requests_per_second = -1\n", 4, "a number above 0, or inf for no limit"),
+    (PACE + "concurrency = 1.5\n", 4, "concurrency must be a whole number above 0"),
     (REALM + 'locked_identifier = "short"\n', 4, "an identifier (11 to 128 letters"),
     (DOCUMENT.format("nowhere.json"), 4, "names no file: 'nowhere.json'; the path is relative to"),
     (DOCUMENT.format("broken.json"), 4, "broken.json: is not JSON: Expecting ',' delimiter: line 2"),
