@@ -8,7 +8,6 @@ from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from msgspec import structs
 
@@ -206,13 +205,12 @@ class Story:
 
 
 NO_BODY = BodyEntry(text=None, base64=None, size=0, sha256="0" * 64, truncated=False)
-#: Numbers of the exchanges of each journal.
-_NUMBERS: "WeakKeyDictionary[Journal, count[int]]" = WeakKeyDictionary()
+_NUMBERS = count(1)
 
 
 def write_exchange(journal: Journal, case: str, realm: str = "abs-dev", **changes: Any) -> str:
     """Write an exchange of the author's; `changes` take the place of what is usual. Return its id."""
-    key = f"{journal.worker}-{next(_NUMBERS.setdefault(journal, count(1)))}"
+    key = f"{journal.worker}-{next(_NUMBERS)}"
     usual: dict[str, Any] = {
         "attempt": 1,
         "role": "author",

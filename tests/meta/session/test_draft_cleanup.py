@@ -101,6 +101,7 @@ def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger) -> None:
     ("savers", "answers", "asked", "why"),
     [
         ("", {"other": [204]}, "other", None),
+        ("", {"other": [404]}, "other", None),
         ("", {"other": [423]}, "other", "deleteDraft answered 423"),
         # Refused to one, it is deleted as any account that may, and is gone where the one no longer sees it.
         ("", {"other": [403, 404], "author": [204]}, "other author other", None),
