@@ -186,7 +186,7 @@ def test_what_a_request_met_is_written_down_with_it(open_session: Any, serve: An
 def silent(request: Received, _: object) -> bytes | None:
     """Answer HEAD, and nothing else within the time limit."""
     if request.method == "HEAD":
-        return answer("200 OK", body=b"")
+        return answer("200 OK", body=b"", length=2)
     time.sleep(2)
     return None
 
