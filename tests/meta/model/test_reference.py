@@ -1,0 +1,94 @@
+"""The reference model knows what was promised, and less where the document is silent or an answer unclear."""
+
+from typing import Any
+
+import pytest
+
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.model.reference import Asked, Kind, Outcome, Reference, outcome
+from tests.meta import messages
+
+UID = "rc-test-a-draft"
+DRAFT = f"/api/v2013/documents/{UID}/versions/draft"
+SUBMISSION = f"/api/v2023/documents/schemas/any/{UID}"
+
+
+def exchange(
+    method: str,
+    path: str,
+    status: int = 200,
+    body: bytes = b"{}",
+    role: str = "author",
+    realm: str = "abs-dev",
+) -> Exchange:
+    operation = {"PUT": "saveDraft", "DELETE": "deleteDraft", "POST": "createWorkflowRecordWithIdentifier"}
+    return messages.exchange(
+        messages.response(status, body, {"content-type": "application/json"}),
+        method=method,
+        url=f"http://127.0.0.1{path}",
+        request_headers={"Realm": realm},
+        realm=realm,
+        role=role,
+        operation=operation[method],
+    )
+
+
+def after(*exchanges: Exchange) -> Reference:
+    model = Reference(lambda uid: uid.startswith("rc-test"))
+    for each in exchanges:
+        model.apply(each)
+    return model
+
+
+def read(operation: str = "draftExists", who: str = "author", realm: str = "abs-dev", **more: Any) -> Asked:
+    return Asked(operation, realm, UID, who, **more)
+
+
+SAVED, DELETED = exchange("PUT", DRAFT), exchange("DELETE", DRAFT)
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "kind", "clause"),
+    [
+        ([], read(), Kind.REFUSED, "draft-exists-absent"),
+        ([SAVED], read(), Kind.ACCEPTED, "draft-exists-present"),
+        ([SAVED, DELETED], read(), Kind.REFUSED, "draft-delete-removes"),
+        ([SAVED, DELETED], read("getDraft", "nau"), Kind.REFUSED, "draft-delete-content-gone"),
+        ([SAVED], read(realm="bch-dev"), Kind.REFUSED, "realm-drafts-apart"),
+        ([SAVED], read(who="other"), Kind.SILENT, ""),
+        ([SAVED, exchange("PUT", DRAFT, role="other")], read(), Kind.SILENT, ""),
+        ([SAVED, exchange("DELETE", DRAFT, role="other")], read(), Kind.SILENT, ""),
+        ([SAVED, exchange("DELETE", DRAFT, 404)], read(), Kind.ACCEPTED, "draft-exists-present"),
+        ([SAVED, exchange("DELETE", DRAFT, 500)], read(), Kind.SILENT, ""),
+        ([exchange("PUT", DRAFT, 200, b'{"errors": [{"code": "x"}]}')], read(), Kind.SILENT, ""),
+        ([SAVED, exchange("POST", SUBMISSION)], read(), Kind.SILENT, ""),
+        ([SAVED], read(reasons=("draft-exists-needs-token",)), Kind.REFUSED, "draft-exists-needs-token"),
+    ],
+)
+def test_what_is_promised(before: list[Exchange], asked: Asked, kind: Kind, clause: str) -> None:
+    promise = after(*before).promised(asked)
+    assert (promise.kind, promise.clause) == (kind, clause)
+    assert bool(promise.because) is (kind is Kind.SILENT)
+
+
+def test_a_message_is_due_where_nothing_else_can_be_told() -> None:
+    reasons = ("workflow-realm-missing",)
+    asked = Asked("updateWorkflowRecord", "abs-dev", UID, reasons=reasons)
+    assert after().promised(asked).exact
+    assert (
+        not after().promised(Asked("updateWorkflowRecord", "abs-dev", UID, reasons=reasons, may=True)).exact
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "became"),
+    [
+        (201, b"{}", Outcome.TAKEN),
+        (200, b'{"errors": [{"code": "Error.Mandatory"}]}', Outcome.FAULTY),
+        (200, b'{"errors": []}', Outcome.TAKEN),
+        (400, b'{"errors": [{"code": "Error.Mandatory"}]}', Outcome.REFUSED),
+        (503, b"{}", Outcome.UNCLEAR),
+    ],
+)
+def test_what_became_of_a_request(status: int, body: bytes, became: Outcome) -> None:
+    assert outcome(exchange("POST", SUBMISSION, status, body)) is became
