@@ -33,7 +33,7 @@ OFTEN_WRITTEN: Final = 2
 _HABIT: Final = 2
 #: After reads of so many operations it is known how the site answers.
 _HABIT_OF_ALL: Final = 3
-#: Answers have a date as a rule if so many have one for each that has none.
+#: Writes have a date as a rule if so many have one for each that has none.
 _DATED_FOR_ONE: Final = 4
 _SIGN_IN: Final = "createToken"
 _NO_CONTENT: Final = 204
@@ -135,15 +135,15 @@ class ForeignAnswers:
     _taken: int = 0
     _taken_before: dict[_Place, int] = field(default_factory=dict)
     _forms: dict[_Place, Counter[_Form]] = field(default_factory=lambda: defaultdict(Counter))
-    #: Headers of every success of an operation, and of every one of a site's reads.
+    #: Headers of every success of an operation, and of every answer of a site to a read.
     _always: dict[_Place, set[str]] = field(default_factory=dict)
     _everywhere: dict[str, set[str]] = field(default_factory=dict)
     _read: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     #: Places that gave an answer without a cache's mark.
     _fresh: set[_Place] = field(default_factory=set)
     _refusing_in_json: set[_Place] = field(default_factory=set)
-    #: Refusals, and successful writes, by whether they had a date.
-    _dated: dict[tuple[str, bool], Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
+    #: Successful writes by whether they had a date.
+    _dated: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
     _fickle: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -171,8 +171,8 @@ class ForeignAnswers:
         self._fresh |= set() if stored else {place}
         # Servers date every answer (RFC 9110, 6.6.1); other headers depend on the application and on the answer.
         undated = "date" in self._borne_by_reads(site) - _signature(answer)
-        dated = self._are_dated(exchange, answer, site)
-        exchange.undated = undated and dated
+        rule = self._writes_are_dated(exchange, answer, site)
+        exchange.undated = undated and (answer.refusal or rule)
         self._note(exchange, answer, place)
         return None
 
@@ -209,7 +209,9 @@ class ForeignAnswers:
         # Where it is known how successes look, or that some come from the way, odd ones do not count across refusals.
         if answer.refusal and (self._is_known(place) or place[0] in self._fickle):
             self._end_row(place)
-        if harmless(exchange) and answer.success and not answer.hops:
+        # A filter may refuse what a sign-in holds, so that only a token shows how the site answers that.
+        shown = harmless(exchange) and (answer.success or exchange.operation != _SIGN_IN)
+        if shown and not answer.hops and not exchange.undated:
             (site, operation), borne = place, _signature(answer)
             self._everywhere[site] = self._everywhere.get(site, borne) & borne
             self._read[site].add(operation)
@@ -249,16 +251,12 @@ class ForeignAnswers:
     def _borne_by_reads(self, site: str) -> set[str]:
         return self._everywhere[site] if len(self._read[site]) >= _HABIT_OF_ALL else set()
 
-    def _are_dated(self, exchange: Exchange, answer: Response, site: str) -> bool:
-        """Whether answers of its kind, refusals or successful writes, have a date as a rule; some date only reads.
-
-        Until one shows it, refusals have one, since a filter gives no other answer; successful writes may have none.
-        """
-        written = answer.success and not harmless(exchange)
-        if answer.hops or not (answer.refusal or written):
+    def _writes_are_dated(self, exchange: Exchange, answer: Response, site: str) -> bool:
+        """Whether successful writes have a date as a rule; some services date only reads."""
+        if harmless(exchange) or not answer.success or answer.hops:
             return False
-        dated = self._dated[site, written]
-        rule = dated[True] >= _DATED_FOR_ONE * dated[False] and (dated[True] > 0 or not written)
+        dated = self._dated[site]
+        rule = dated[True] > _DATED_FOR_ONE * dated[False]
         dated["date" in answer.headers] += 1
         return rule
 

@@ -112,8 +112,6 @@ def test_a_refusal_that_a_filter_gives_at_the_very_start_does_not_hide_that_othe
     foreign.take(blocked)
     for operation in ("createToken", "listDrafts", "getDraft"):
         foreign.take(exchange(answer([{}], **dated), operation))
-    for _ in range(4):
-        foreign.take(exchange(answer({"message": "no"}, 400, **dated), "saveDraft", method="PUT"))
     foreign.take(blocked)
     assert perhaps_of_the_way(blocked)
 
