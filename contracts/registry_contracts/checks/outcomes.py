@@ -41,7 +41,7 @@ class Result:
         role: The account role of the last of them.
         check: Id of the check in the table; empty for a comparison that a case makes by itself.
         rate: How many of how many tries showed it; 1 of n is unconfirmed.
-        perhaps_of_the_way: It rests on a success without a body, and something on the way has given others.
+        doubted: It rests on a success without a body, and something on the way has given others.
     """
 
     clause: str
@@ -53,13 +53,13 @@ class Result:
     role: str = ""
     check: str = ""
     rate: tuple[int, int] = (0, 0)
-    perhaps_of_the_way: bool = False
+    doubted: bool = False
 
     @property
     def confirmed(self) -> bool:
-        """Seen at least twice on fresh data; each time that it was tried, if it is perhaps of the way."""
+        """Seen at least twice on fresh data; each time that it was tried, if it is doubted."""
         seen, tried = self.rate
-        return seen >= 2 and not (self.perhaps_of_the_way and seen < tried)
+        return seen >= 2 and not (self.doubted and seen < tried)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -194,7 +194,7 @@ def done(exchange: Exchange, promise: str = "") -> Response:
     if not taken(exchange):
         seen, shown = answer.quote(), (exchange.id,)
         broken = contradicted(promise, operation, "accepted", seen, shown, exchange.role)
-        due = promise and answer.refusal
+        due = promise and answer.refusal and not perhaps_of_the_way(exchange)
         raise Blocked(operation, f"answered {seen}", evidence=broken if due else None)
     return answer
 
@@ -317,7 +317,7 @@ def confirm(attempts: Sequence[Attempt], *, fickle: bool = False) -> Iterator[Re
         seen = sum(key in attempt.keys for attempt in attempts)
         held = sum(key not in attempt.keys and key in attempt.held for attempt in attempts)
         rate = max(rates, default=(seen, seen + held))
-        yield replace(evidence, rate=rate, perhaps_of_the_way=not bodiless.isdisjoint(evidence.exchanges))
+        yield replace(evidence, rate=rate, doubted=not bodiless.isdisjoint(evidence.exchanges))
 
 
 def require(condition: bool, operation: str, cause: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from registry_contracts.checks.claims import Claim, Expect
-from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm
+from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm, done
 from registry_contracts.errors import EnvironmentFault, RegistryContractsError
 from registry_contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer, exchange
@@ -95,3 +95,11 @@ def test_where_the_way_gives_bare_successes_one_that_is_seen_now_and_then_proves
             Expect(attempt, catalogue, ["draft-get-content"])("draft-get-content").turned_down(sent)
     assert [found.confirmed for found in confirm(made, fickle=fickle)] == [not fickle]
     assert [found.confirmed for found in confirm([made[0], made[2]], fickle=fickle)] == [True]
+
+
+@pytest.mark.parametrize("undated", [True, False])
+def test_what_a_filter_may_have_refused_breaks_no_promise_of_a_precondition(undated: bool) -> None:
+    sent = exchange(answer({"message": "Forbidden"}, 403), "saveDraft", undated=undated)
+    with pytest.raises(Blocked) as blocked:
+        done(sent, "draft-save-creates")
+    assert (blocked.value.evidence is None) == undated
