@@ -365,7 +365,8 @@ def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -
     untold = habits.contact_versions == DRAFT and (
         not habits.write_answers_record or habits.contact_created_status == NO_CONTENT
     )
-    contacts = [entry["identifier"] for entry in verdict["residue"] if entry["what"] == "contact"]
+    # Of one that is `contact (unknown)` the run lost the answer.
+    contacts = [each["identifier"] for each in verdict["residue"] if each["what"].startswith("contact")]
     renamed = [name for name in contacts if name not in drafts and not (name and habits.contact_header_names)]
     return () if untold and len(unlisted) <= len(renamed) else unlisted
 
