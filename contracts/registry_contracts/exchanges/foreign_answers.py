@@ -262,7 +262,9 @@ class ForeignAnswers:
 
     def _lacks(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
         """Whether a success has another body than the operation owes."""
-        nothing_due = answer.redirect or answer.status == _NO_CONTENT or answer.text.strip() == "null"
+        # A Location names what was made as well as a body does, and nothing on the way knows it.
+        placed = "location" in answer.headers
+        nothing_due = placed or answer.status == _NO_CONTENT or answer.text.strip() == "null"
         if nothing_due or exchange.operation is None:
             return False
         if exchange.operation in operations_with(answers="file"):
@@ -270,7 +272,7 @@ class ForeignAnswers:
         # Flawed JSON is the service's own; text that is no JSON at all may be anybody's.
         if answer.json is not None or answer.flaw or answer.charset:
             return False
-        if _owes_json(exchange.operation) and "location" not in answer.headers:
+        if _owes_json(exchange.operation):
             return True
         # Another status is not odd: create and update may have different ones.
         forms, kind = self._forms[place], _form(answer)[-1]

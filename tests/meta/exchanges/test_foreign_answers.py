@@ -48,6 +48,7 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         ([], "saveDraft", answer(), None),
         (SAVES, "saveDraft", answer(), EMPTY),
         (SAVES, "saveDraft", answer({}, 202), None),
+        (SAVES, "saveDraft", answer(None, 201, Location="/records/1"), None),
         (SAVES, "saveDraft", answer(None, 204), None),
         # Another status is the service's own affair, and so is a write that bears other headers than its reads.
         (DELETES, "deleteDraft", answer(), None),
