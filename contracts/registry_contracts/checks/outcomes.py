@@ -307,8 +307,8 @@ def confirm(attempts: Sequence[Attempt], *, fickle: bool = False) -> Iterator[Re
     attempt, which is the smallest. `fickle`: something on the way gives odd answers now and then.
     """
     first: dict[tuple[str, str], Result] = {}
-    answers = {sent.id: sent.response for attempt in attempts for sent in attempt.exchanges if fickle}
-    bodiless = {name for name, answer in answers.items() if answer and answer.success and answer.bodiless}
+    sent = (exchange for attempt in attempts for exchange in attempt.exchanges if fickle)
+    bodiless = {each.id for each in sent if _is_bodiless_success(each)}
     for attempt in attempts:
         smallest = {evidence.key: evidence for evidence in attempt.evidence}
         first = smallest | first
@@ -318,6 +318,11 @@ def confirm(attempts: Sequence[Attempt], *, fickle: bool = False) -> Iterator[Re
         held = sum(key not in attempt.keys and key in attempt.held for attempt in attempts)
         rate = max(rates, default=(seen, seen + held))
         yield replace(evidence, rate=rate, doubted=not bodiless.isdisjoint(evidence.exchanges))
+
+
+def _is_bodiless_success(exchange: Exchange) -> bool:
+    answer = exchange.response
+    return answer is not None and answer.success and (answer.bodiless or exchange.method == "HEAD")
 
 
 def require(condition: bool, operation: str, cause: str) -> bool:

@@ -24,6 +24,8 @@ from registry_contracts.traffic.check import check_archive
 from registry_contracts.traffic.report import JSON_NAME, TrafficReport
 
 _FOLDER = "traffic"
+#: Reading so many bytes takes a while.
+_LARGE = 10_000_000
 
 
 @click.command()
@@ -54,6 +56,10 @@ def command(
     if consumer_out is not None and consumer_out.exists():
         raise UsageError(
             f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
+        )
+    if file.is_file() and (size := file.stat().st_size) > _LARGE:
+        click.echo(
+            f"check: reading {file}, {size / 1e6:.0f} MB; this takes some seconds for each 10 MB", err=True
         )
     check_archive(file, str(file), report)
     folder = new_folder(reports, _FOLDER)

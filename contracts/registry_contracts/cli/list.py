@@ -122,7 +122,8 @@ def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Ro
         names = history.series_of(target)
         series = next((name for name in names if name.startswith(named or "")), None)
         if named and series is None:
-            raise UsageError(f"no series '{named}' on {target}; there are {'; '.join(map(repr, names))}")
+            there = f"there are {'; '.join(map(repr, names))}" if names else "no run of it is kept"
+            raise UsageError(f"no series '{named}' on {target or 'any target'}; {there}")
         for (clause, realm), trend in trends(history, target, series).items():
             if clause in wanted and chosen["realm"] in (None, realm) and matters(trend):
                 row: Row = {"clause": clause, "realm": realm, "trend": trend.letters, "since": trend.since}

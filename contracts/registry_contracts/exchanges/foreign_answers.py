@@ -11,6 +11,7 @@ import re
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -25,6 +26,8 @@ GATEWAY_STATUSES: Final = frozenset({408, 425, 429, 502, 503, 504})
 _FOREIGN_STATUSES: Final = frozenset(
     {407, 444, 460, 463, 511, 561, 598, 599, *range(495, 500), *range(520, 531)}
 )
+#: Those that HTTP's registry knows; an origin has no reason to use another.
+_REGISTERED: Final = frozenset(HTTPStatus)
 #: After so many odd answers in a row they are the service's own, if other requests are answered.
 OFTEN: Final = 3
 #: Writes are sent rarely, so fewer are enough.
@@ -36,6 +39,7 @@ _HABIT_OF_ALL: Final = 3
 #: Writes have a date as a rule if so many have one for each that has none.
 _DATED_FOR_ONE: Final = 4
 _SIGN_IN: Final = "createToken"
+_EXISTS: Final = "draftExists"
 _NO_CONTENT: Final = 204
 _NO_BODY: Final = "none"
 _FAILED: Final = 500
@@ -227,9 +231,9 @@ class ForeignAnswers:
 
     def _odd(self, exchange: Exchange, answer: Response, place: _Place) -> str | None:
         """What is odd about an answer, in a few words; None for nothing."""
-        if answer.status in _FOREIGN_STATUSES:
+        if answer.status in _FOREIGN_STATUSES or answer.status not in _REGISTERED:
             return f"status {answer.status}{marks(answer.headers)}"
-        if answer.success and exchange.operation == "draftExists" and answer.hollow_page:
+        if answer.success and exchange.operation == _EXISTS and answer.hollow_page:
             return page_words(answer)
         # After a redirect another server answers.
         told = answer.success and not answer.hops and harmless(exchange)
@@ -237,7 +241,9 @@ class ForeignAnswers:
             without = ", ".join(sorted(missing))
             return f"status {answer.status} without {without}, as all others have it{marks(answer.headers)}"
         if answer.success and answer.body.whole and self._lacks(exchange, answer, place):
-            body = f"a body of type {answer.media_type or 'unknown'}" if answer.content else "an empty body"
+            body = (
+                f"a body of type {answer.media_type or 'unknown'}" if not answer.bodiless else "an empty body"
+            )
             return f"{body} with status {answer.status} where more is due{marks(answer.headers)}"
         usual = place in self._refusing_in_json or exchange.operation == _SIGN_IN
         page = answer.refusal and answer.hollow_page and harmless(exchange)
@@ -274,12 +280,20 @@ class ForeignAnswers:
             return False
         if _owes_json(exchange.operation):
             return True
-        # Another status is not odd: create and update may have different ones.
-        forms, kind = self._forms[place], _form(answer)[-1]
+        return self._unlike(exchange, answer, place)
+
+    def _unlike(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
+        """Whether a success is unlike all of its operation before, or may be anybody's if none is known."""
+        # Another status is not odd: create and update may have different ones. After HEAD the type tells more.
+        of_head, (_, media_type, kind) = exchange.operation == _EXISTS, _form(answer)
         if self._is_known(place):
-            return all(kind != other for *_, other in forms)
-        doubtful = place[0] in self._fickle or (self.asks_again and harmless(exchange))
-        return kind == _NO_BODY and doubtful
+            alike = (
+                kind == known and (media_type == its or not of_head) for _, its, known in self._forms[place]
+            )
+            return not any(alike)
+        if self.asks_again and harmless(exchange):
+            return kind == _NO_BODY or (of_head and media_type.startswith("text/"))
+        return kind == _NO_BODY and place[0] in self._fickle
 
     def _is_known(self, place: _Place) -> bool:
         """Whether an operation has succeeded often enough to know what its successes look like."""

@@ -34,9 +34,10 @@ def marks(headers: Mapping[str, str]) -> str:
     Values that change from one answer to the next are left out.
     """
     server = _SERVERS.search(headers.get("server", ""))
+    cache = next((name for name in _CACHES if headers.get(name)), "")
     named = (
         challenge(headers),
-        store(headers),
+        store(headers) or cache,
         "via" if headers.get("via") else "",
         f"server: {server[0].lower()}" if server else "",
     )

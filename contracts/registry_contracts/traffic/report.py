@@ -267,7 +267,11 @@ class TrafficReport:
         operations = many(len(self.operations) - len(self.never), "operation")
         kept = f"{many(used, 'request')} of {operations} {'keeps' if used == 1 else 'keep'} the interface"
         unanswered = f"; {many(spoilt, 'answer')} not judged: the environment" if spoilt else ""
-        return ExitCode.PASS, f"{kept}, on both sides{unanswered}"
+        told = sum(each.standing is Standing.UNCONFIRMED for each in self.findings)
+        doubts = (
+            f", as far as is confirmed; {many(told, 'finding')} not confirmed" if told else ", on both sides"
+        )
+        return ExitCode.PASS, f"{kept}{doubts}{unanswered}"
 
     def content(self) -> CheckFile:
         """What `check.json` holds."""

@@ -55,9 +55,18 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         ([("getDraft", answer({}, Date="today"))] * 4, "saveDraft", answer({}), None),
         ([("listDrafts", answer([], **COUNT))] * 4, "getDraft", answer({}), None),
         ([("draftExists", answer(**LONG))] * 2, "draftExists", answer(), EMPTY),
+        (
+            [("draftExists", answer(**LONG))] * 2,
+            "draftExists",
+            answer(media="text/plain", **LONG),
+            "a body of type",
+        ),
         # Statuses and headers of others.
         ([], "createContact", answer({}, 520, Server="cloudflare"), "status 520 (server: cloudflare)"),
-        *(([], "createContact", answer({}, status), f"status {status}") for status in (408, 425, 499, 511)),
+        *(
+            ([], "createContact", answer({}, status), f"status {status}")
+            for status in (408, 499, 511, 299, 999)
+        ),
         *(([], "createContact", answer({}, status), None) for status in (500, 501, 418)),
         ([], "saveDraft", answer({}, 202, **WAF), "a filter's challenge"),
         ([], "draftExists", answer(None, 200, "text/html", **LONG), "an HTML page with"),
