@@ -199,7 +199,7 @@ def _worded(pattern: str) -> str:
 #: How the name of a file ends that is packed by gzip.
 PACKED: Final = ".gz"
 #: Bytes that a file may hold, unpacked; the traffic of a nightly run takes some hundred million.
-_LARGEST: Final = 2_000_000_000
+LARGEST: Final = 2_000_000_000
 
 
 def is_file(path: Path) -> bool:
@@ -225,7 +225,7 @@ def own_folder(folder: Path) -> Path:
     return folder
 
 
-def read_bytes(path: Path, largest: int = _LARGEST) -> bytes:
+def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     """Return the content of a file of any origin; one whose name ends with `.gz` is unpacked.
 
     Args:

@@ -18,6 +18,7 @@ from registry_contracts.cli.options import (
 )
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.run_folder import new_folder
+from registry_contracts.file_formats import LARGEST
 from registry_contracts.safe_text import many
 from registry_contracts.settings.target import SANDBOX
 from registry_contracts.traffic.check import check_archive
@@ -57,7 +58,7 @@ def command(
         raise UsageError(
             f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
         )
-    if file.is_file() and (size := file.stat().st_size) > _LARGE:
+    if file.is_file() and _LARGE < (size := file.stat().st_size) <= LARGEST:
         click.echo(
             f"check: reading {file}, {size / 1e6:.0f} MB; this takes some seconds for each 10 MB", err=True
         )

@@ -11,7 +11,6 @@ import re
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -27,7 +26,10 @@ _FOREIGN_STATUSES: Final = frozenset(
     {407, 444, 460, 463, 511, 561, 598, 599, *range(495, 500), *range(520, 531)}
 )
 #: Those that HTTP's registry knows; an origin has no reason to use another.
-_REGISTERED: Final = frozenset(HTTPStatus)
+_REGISTERED: Final = frozenset(
+    {*range(100, 104), *range(200, 209), 226, *range(300, 309), *range(400, 419), *range(421, 427), 428, 429}
+    | {431, 451, *range(500, 509), 510, 511}
+)
 #: After so many odd answers in a row they are the service's own, if other requests are answered.
 OFTEN: Final = 3
 #: Writes are sent rarely, so fewer are enough.

@@ -205,8 +205,8 @@ def _check_words(config: pytest.Config) -> None:
     limited = config.getoption("max_warnings") is not None or config.getini("max_warnings")
     if limited and is_contract_run(config):
         raise UsageError(
-            "--max-warnings (given, in PYTEST_ADDOPTS or as max_warnings) is not for a contract run, whose exit code 6 "
-            "is that of inconclusive"
+            "--max-warnings is not for a contract run, whose exit code 6 is that of inconclusive; take it out of the "
+            "command, PYTEST_ADDOPTS or the file of pytest's settings"
         )
     for choosing in ("-k", "-m"):
         _check_expression(choosing, config.getoption(choosing, ""))
