@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import string
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -72,31 +73,23 @@ class _Prepared:
     parts: dict[str, Any] = field(default_factory=dict)
 
 
-class RowTrials:
+@dataclass(eq=False, repr=False)
+class RowTrials(ABC):
     """Tries the rows of one realm, each apart from the case's own attempt.
 
-    Args:
-        actors: Gives the actor of a role; raises Untested where the settings have no such account.
-        clauses: Those that the case declares.
+    `actors` gives the actor of a role, and raises Untested where the settings have no such account; `clauses` are those
+    that the case declares.
     """
 
-    def __init__(
-        self,
-        world: World,
-        actors: Callable[[str], Actor],
-        attempt: Attempt,
-        catalogue: Catalogue,
-        clauses: tuple[str, ...],
-    ) -> None:
-        self._world = world
-        self._actors = actors
-        self._attempt = attempt
-        self._catalogue = catalogue
-        self._clauses = clauses
+    _world: World
+    _actors: Callable[[str], Actor]
+    _attempt: Attempt
+    _catalogue: Catalogue
+    _clauses: tuple[str, ...]
 
+    @abstractmethod
     def _judge(self, row: Row, expect: Expect) -> None:
         """Send a row, and claim what is promised of it."""
-        raise NotImplementedError
 
     def _try(self, row: Row) -> Attempt:
         """Send a row and judge it."""
@@ -119,13 +112,16 @@ class RowTrials:
             return False
 
 
+@dataclass(eq=False, repr=False)
 class Rows(RowTrials):
     """The rows of one realm that are refused; `records` are those of the workflow that they are sent to."""
 
-    def __init__(self, world: World, records: WorkflowRecords, *trials: Any) -> None:
-        super().__init__(world, *trials)
-        self._records = records
-        self._model = Reference(world.fresh.owns)
+    _records: WorkflowRecords
+    _model: Reference = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The model knows the identifiers of the run."""
+        self._model = Reference(self._world.fresh.owns)
 
     # -- judging
 

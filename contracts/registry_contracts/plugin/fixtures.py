@@ -105,7 +105,7 @@ def rows(
 ) -> Rows:
     """Sends rows of the factor table and claims what is promised of them."""
     clauses = case_of(request.node).clauses
-    return Rows(world, records, request.getfixturevalue, attempt, worker.catalogue, clauses)
+    return Rows(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
 
 
 @pytest.fixture

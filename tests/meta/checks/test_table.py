@@ -1,18 +1,124 @@
-"""The table of checks judges single exchanges; that each check holds and fails is shown by the proof."""
+"""The table of checks: each holds on an answer that keeps it, and not on its twin; single exchanges are judged."""
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import pytest
 
-from registry_contracts.checks.table import Judgement, judge
+from registry_contracts.checks.definition import Check
+from registry_contracts.checks.documents import digest_of
+from registry_contracts.checks.outcomes import CheckOutcome
+from registry_contracts.checks.table import TABLE, Judgement, judge
 from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import load_description
 from tests.meta import messages, samples
+
+UID = "rc-test-0001"
+PIXEL = bytes.fromhex(
+    "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
+)
+UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."
+LOCKED = "The record is locked for workflow, cannot proceed."
+TAKEN = "A document with the identifier exists, please use a different 'identifier'."
+ANONYMOUS = "Authorization required, user is anonymous."
+NAMED = {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}
 
 
 def answer(status: int = 200, body: Any = None, kind: str = "application/json") -> Response:
     content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     return messages.response(status, content, {"content-type": kind} if content else {})
+
+
+class Twins(NamedTuple):
+    """An answer that keeps a check and one that does not, with what the check compares with."""
+
+    keeps: Response
+    breaks: Response
+    arguments: Mapping[str, Any] = MappingProxyType({})
+
+
+#: Check → its twins.
+TWINS = {
+    "below-500": Twins(answer(404), answer(500, {})),
+    "no-secret": Twins(answer(200, {}), answer(200, {"seen": "a-secret"}), {"secret": "a-secret"}),
+    "json-labelled": Twins(answer(200, {}), answer(200, {}, "text/plain")),
+    "empty-or-json": Twins(answer(404), answer(404, b"nothing", "text/plain")),
+    "no-content": Twins(answer(), answer(200, {})),
+    "errors-array": Twins(answer(400, NAMED), answer(400, {"errors": []})),
+    "error-named": Twins(
+        answer(400, NAMED),
+        answer(400, {"errors": [{"code": "Error.InvalidType", "property": "firstName"}]}),
+        {"code": "Error.Mandatory", "field": "firstName"},
+    ),
+    "error-elements": Twins(answer(400, NAMED), answer(400, {"errors": [{"code": "Error.Mandatory"}]})),
+    "error-codes": Twins(answer(400, NAMED), answer(400, {"errors": [{"code": "Odd", "property": "a"}]})),
+    "no-errors": Twins(answer(200, {"errors": []}), answer(200, NAMED)),
+    "token-given": Twins(answer(200, {"authenticationToken": "x"}), answer(200, {"authenticationToken": ""})),
+    "expiration-format": Twins(
+        answer(200, {"expiration": "2030-01-01T00:00:00.0Z"}),
+        answer(200, {"expiration": "2030-01-01T00:00Z"}),
+    ),
+    "no-token": Twins(answer(401, {}), answer(401, {"authenticationToken": "x"})),
+    "token-taken": Twins(answer(404, {}), answer(403, {"message": ANONYMOUS}), {"realm": "abs-dev"}),
+    "list": Twins(answer(200, []), answer(200, {"a": 1})),
+    "items-at-most": Twins(answer(200, [{}]), answer(200, [{}, {}]), {"items": 1}),
+    "list-without": Twins(
+        answer(200, [{"a": f"{UID}x"}]), answer(200, [{"a": {"b": UID}}]), {"identifier": UID}
+    ),
+    "document": Twins(
+        answer(200, {"a": {"title": "x", "more": 1}}),
+        answer(200, {"title": "y"}),
+        {"document": {"title": "x"}},
+    ),
+    "metadata": Twins(answer(200, {"size": 1}), answer(200, {})),
+    "gone": Twins(answer(404), answer(204)),
+    "content-gone": Twins(answer(200, {}), answer(200, {"title": "x"}), {"document": {"title": "x"}}),
+    "image": Twins(answer(200, PIXEL, "image/gif"), answer(200, b"no picture", "text/plain")),
+    "same-bytes": Twins(
+        answer(200, b"bytes"), answer(200, b"byteS"), {"size": 5, "digest": digest_of(b"bytes")}
+    ),
+    "attachment-listed": Twins(
+        answer(200, [{"id": 7}]), answer(200, [{"id": 8}]), {"filename": "map.png", "numbers": [7]}
+    ),
+    "message": Twins(
+        answer(403, {"m": ANONYMOUS}),
+        answer(401, {"m": ANONYMOUS}),
+        {"clause": "workflow-anonymous", "realm": "abs-dev"},
+    ),
+    "identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": f"{UID}-2"}), {"identifier": UID}),
+    "any-identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": "short"})),
+    "record-found": Twins(answer(400, {"m": "locked"}), answer(400, {"m": UNKNOWN})),
+    "identifier-in-use": Twins(answer(400, {"m": TAKEN}), answer(400, NAMED)),
+    "identifier-free": Twins(answer(400, {"m": UNKNOWN}), answer(200, {})),
+    "identifier-not-in-use": Twins(answer(201, {}), answer(400, {"m": TAKEN})),
+    "identifier-not-locked": Twins(answer(400, {"m": TAKEN}), answer(400, {"m": LOCKED})),
+    "taken": Twins(answer(201), answer(200, NAMED)),
+    "accepted": Twins(answer(201), answer(400)),
+    "refused": Twins(answer(404), answer(200)),
+    "turned-down": Twins(answer(200, NAMED), answer(200, {})),
+    "status": Twins(answer(403), answer(401), {"status": 403}),
+}
+
+
+def test_every_check_has_its_twins() -> None:
+    assert TWINS.keys() == TABLE.keys()
+
+
+@pytest.mark.parametrize("check", TABLE.values(), ids=list(TABLE))
+def test_a_check_tells_its_twins_apart(check: Check) -> None:
+    """A check that is never contradicted, or never holds, would claim nothing."""
+    twins = TWINS[check.id]
+    clause = load_catalogue().clause(check.clauses[0] if check.clauses else "workflow-anonymous")
+    kept, broken = (
+        check.judge(clause, clause.operations[0], messages.exchange(each), twins.arguments)
+        for each in (twins.keeps, twins.breaks)
+    )
+    assert (kept.outcome, broken.outcome) == (CheckOutcome.HELD, CheckOutcome.CONTRADICTED)
+    assert (kept.check, broken.check) == (check.id, check.id)
+    assert all((broken.expected, broken.seen)), "a reader understands both sides"
 
 
 BASE = "http://127.0.0.1:1"
@@ -46,6 +152,8 @@ def contact(**changes: Any) -> dict[str, Any]:
     [
         (contact(firstName=None), "contact-mandatory-first-name"),
         (contact(lastName=["x"]), "contact-kind-last-name"),
+        (contact(country={}), "contact-country-without-identifier"),
+        ({}, "contact-empty-record"),
         ([1], "contact-body-kind"),
         (b"{", "malformed-json-refused"),
     ],
@@ -79,6 +187,8 @@ def test_a_request_without_a_token_has_to_be_refused() -> None:
     [
         (("GET", DRAFT, answer(500, {})), "no-server-error"),
         (("GET", DRAFT, answer(200, {"seen": TOKEN})), "no-secret-echoed"),
+        (("GET", DRAFT, answer(200, {}, "text/plain")), "json-labelled-json"),
+        (("GET", "/api/v2013/document-drafts", answer(200, {"a": 1})), "list-answers"),
         (("GET", "/api/v2013/document-drafts?%24top=1", answer(200, [{}, {}])), "list-top"),
         (("GET", "/api/v2013/documents/rc-test-01/versions/draft", answer(200, {})), "uid-too-short"),
         (
@@ -104,3 +214,22 @@ def test_a_right_request_that_is_refused_is_a_finding_only_where_it_is_known_to_
     refused = ("GET", "/api/v2013/document-drafts", answer(403, {}))
     assert found(judged(*refused)) == []
     assert found(judged(*refused, right=True)) == ["list-answers"]
+
+
+def test_every_operation_has_a_clause_about_acceptance() -> None:
+    catalogue = load_catalogue()
+    operations = load_description().operations.values()
+    assert all(one.id in catalogue.clause(one.clauses.right_request).operations for one in operations)
+
+
+def test_what_is_no_operation_is_not_judged() -> None:
+    nothing = judged("GET", "/app.js", answer(500, b"x"))
+    assert (nothing.facts, nothing.touched) == (None, ())
+
+
+def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
+    spoilt = exchange("GET", DRAFT, answer(200))
+    spoilt.response, spoilt.fault = None, "the connection was refused"
+    seen = judge(spoilt)
+    assert (seen.findings, bool(seen.obstacles)) == ((), True)
+    assert spoilt.operation is None  # it is left as it was

@@ -12,6 +12,10 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
 from registry_contracts.sandbox.faults import conditions, crossed, held, population
 from registry_contracts.sandbox.faults.conditions import ALWAYS, OPERATIONS, conditions_of
+from registry_contracts.sandbox.faults.fault import COUNT_PATH
+from registry_contracts.sandbox.faults.messages import Memory, Request
+from tests.meta.samples import CONTACT_SCHEMA, SCHEMAS, contact, draft_path, record
+from tests.meta.sandbox_client import SandboxClient, new_uid, sandbox
 
 
 def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alone() -> None:
@@ -54,11 +58,72 @@ def test_the_sandbox_has_the_values_of_the_factor_table(operation: str) -> None:
     assert {
         name: {each.name for each in values} for name, values in conditions.table(operation).items()
     } == theirs
+
+
+def test_the_sandbox_has_the_relations_of_the_factor_table() -> None:
     assert held.RELATIONS.keys() == factors.RELATIONS.keys()
     assert held.FILE_RELATIONS.keys() == factors.FILE_RELATIONS.keys()
 
 
-def test_where_nothing_is_promised_there_is_no_fault() -> None:
-    """The collection "my" may hold something else."""
+@pytest.mark.parametrize(
+    ("name", "clauses"),
+    [
+        ("updateWorkflowRecord:accepted@locked+caller_nau", {"workflow-locked-record"}),
+        ("deleteDraft:twin-lost", {"uid-case-sensitive", "draft-delete-spares-others"}),
+        ("saveDraft:without-effect@free", {"draft-save-creates"}),
+        ("saveDraft:refused-400@uid_of_11", {"uid-shortest", "draft-save-updates"}),
+        ("listDrafts:newest-lost@list_mydrafts", {"list-mydrafts-has-mine"}),
+        ("getDraft:emptied@uid_of_11", {"draft-get-content", "uid-shortest"}),
+        ("updateWorkflowRecord:status-404@locked+faulty", {"workflow-order-locked-before-validation"}),
+    ],
+)
+def test_the_clauses_of_a_crossed_fault_come_from_its_effect_and_its_values(
+    name: str, clauses: set[str]
+) -> None:
+    assert clauses <= set(population.load(name).breaks)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        # An account may lack a right, some values may be refused, and the collection "my" may hold something else.
+        "saveDraft:refused-400@caller_other",
+        "saveDraft:refused-400@uid_encoded",
+        "listDrafts:newest-lost@list_my",
+        "updateWorkflowRecord:status-409@unknown+uid_encoded",
+    ],
+)
+def test_where_nothing_is_promised_there_is_no_fault(name: str) -> None:
     with pytest.raises(UsageError, match="breaks no clause"):
-        population.load("listDrafts:newest-lost@list_my")
+        population.load(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "altered", "mattered"),
+    [
+        ("saveDraft:without-effect@saved", True, True),
+        ("getDraft:unrelated-given", True, True),
+        ("updateWorkflowRecord:accepted@locked", True, True),
+        # It acts on members that no documented field has, and so breaks no must.
+        ("saveDraft:beyond-ascii-null", True, False),
+        ("saveDraft:failed@uid_of_128", False, False),
+    ],
+)
+def test_a_sandbox_counts_how_often_a_fault_acted_against_a_promise(
+    name: str, altered: bool, mattered: bool
+) -> None:
+    with sandbox("--fault", name) as url:
+        client, uids = SandboxClient(url), (new_uid(), new_uid())
+        for uid in (*uids, *uids):
+            client.put(draft_path(uid), params=CONTACT_SCHEMA, json=contact(uid=uid, additional="Жук"))
+        client.get(draft_path(uids[0]))
+        client.put(f"{SCHEMAS}/absPermit/sandbox-locked-abs-dev", json={"document": record()})
+        counts = client.get(COUNT_PATH).json()
+    assert (counts["altered"] > 0, counts["mattered"] > 0) == (altered, mattered)
+
+
+@pytest.mark.parametrize(("query", "sent"), [("abs-dev", "abs-dev"), ("東京", None), ("", None)])
+def test_what_a_fault_asks_more_names_the_realm_where_a_header_can(query: str, sent: str | None) -> None:
+    operation = load_description().operations["saveDraft"]
+    request = Request(operation, {"uid": "x"}, (("Realm", query),), Memory(0), Request.ask)
+    assert request.for_operation("getDraft").text("realm") == sent
