@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from registry_contracts.cli.program import COMMANDS
 from tests.meta.program import RunCommand
 
 
@@ -39,3 +40,10 @@ def test_everything_is_listed_for_people_and_for_programs(run_command: RunComman
     head, *lines = run_command("list", what).out.splitlines()
     assert head.startswith("id  ")
     assert len(lines) == len(json.loads(run_command("list", what, "--json").out)) > 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_in_its_help(run_command: RunCommand, name: str) -> None:
+    ended = run_command(name, "-h")
+    assert ended.code == 0
+    assert f"Examples:\n    registry-contracts {name}" in ended.out

@@ -1,6 +1,7 @@
 """Verdicts: each line of the design's table, worst first, never a pass without an assertion; deviations' lives."""
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from msgspec import structs
 from registry_contracts.evidence.accepted import DeviationState
 from registry_contracts.evidence.findings import Standing, finding_id
 from registry_contracts.evidence.record import (
+    PRECEDENCE,
     Block,
     Environment,
     ExitCode,
@@ -17,6 +19,7 @@ from registry_contracts.evidence.record import (
     RunRecord,
     Untested,
     Verdict,
+    deciding_exit_code,
 )
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.evidence.verdicts import RunVerdict, judge
@@ -134,6 +137,29 @@ def test_a_run_ends_with_the_exit_code_of_the_table(run: RunRecord, code: int, s
     verdict = judged(run)
     assert verdict.exit_code == code
     assert says in verdict.sentence
+
+
+@pytest.mark.parametrize(("first", "second"), list(combinations(PRECEDENCE, 2)))
+def test_of_two_exit_codes_the_one_further_up_counts(first: ExitCode, second: ExitCode) -> None:
+    assert deciding_exit_code([second, first]) is deciding_exit_code([first, second]) is first
+
+
+def test_what_a_finding_does_depends_on_level_and_confirmation() -> None:
+    standings = {
+        (level, confirmed): judged(record(WAVERED, findings=(finding(WAVERED, confirmed=confirmed),)), level)
+        .findings[0]
+        .standing
+        for level in Level
+        for confirmed in (True, False)
+    }
+    assert standings == {
+        ("must", True): Standing.FAIL,
+        ("must", False): Standing.UNCONFIRMED,
+        ("should", True): Standing.ADVISORY,
+        ("should", False): Standing.UNCONFIRMED,
+        ("silent", True): Standing.OBSERVED,
+        ("silent", False): Standing.OBSERVED,
+    }
 
 
 def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> None:

@@ -14,7 +14,7 @@ from registry_contracts.sandbox.faults import conditions, crossed, held, populat
 from registry_contracts.sandbox.faults.conditions import ALWAYS, OPERATIONS, conditions_of
 from registry_contracts.sandbox.faults.fault import COUNT_PATH
 from registry_contracts.sandbox.faults.messages import Memory, Request
-from tests.meta.samples import CONTACT_SCHEMA, SCHEMAS, contact, draft_path, record
+from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record
 from tests.meta.sandbox_client import SandboxClient, new_uid, sandbox
 
 
@@ -117,7 +117,9 @@ def test_a_sandbox_counts_how_often_a_fault_acted_against_a_promise(
         for uid in (*uids, *uids):
             client.put(draft_path(uid), params=CONTACT_SCHEMA, json=contact(uid=uid, additional="Жук"))
         client.get(draft_path(uids[0]))
-        client.put(f"{SCHEMAS}/absPermit/sandbox-locked-abs-dev", json={"document": record()})
+        client.put(
+            "/api/v2023/documents/schemas/absPermit/sandbox-locked-abs-dev", json={"document": record()}
+        )
         counts = client.get(COUNT_PATH).json()
     assert (counts["altered"] > 0, counts["mattered"] > 0) == (altered, mattered)
 

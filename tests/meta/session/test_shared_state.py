@@ -1,4 +1,4 @@
-"""Limits that hold for all workers of a run together."""
+"""What the workers of a run share: state that is made once, and limits that hold for all of them together."""
 
 import threading
 import time
@@ -18,6 +18,21 @@ from registry_contracts.session.session import Session, SessionGroup
 from registry_contracts.session.shared_state import SharedState
 from registry_contracts.settings.target import Pace, Target
 from tests.meta.wire import JSON, OK, answer
+
+
+def test_workers_that_ask_at_once_make_it_once(tmp_path: Path) -> None:
+    made: list[int] = []
+    barrier = threading.Barrier(4)
+
+    def ask(_: int) -> None:
+        sharing = SharedState(tmp_path)
+        barrier.wait()
+        sharing.once("draft", lambda: made.append(1))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, range(4))) == [None] * 4
+    assert made == [1]
+
 
 WORKERS = 3
 
