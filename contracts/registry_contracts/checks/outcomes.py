@@ -300,14 +300,14 @@ MOST_REPLAYS = 12
 MOST_REQUESTS = 120
 
 
-def confirm(attempts: Sequence[Attempt], *, fickle: bool = False) -> Iterator[Result]:
+def confirm(attempts: Sequence[Attempt], *, interfered: bool = False) -> Iterator[Result]:
     """One result for each finding of the attempts, with its rate among those that came to its assertion.
 
     The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
-    attempt, which is the smallest. `fickle`: something on the way gives odd answers now and then.
+    attempt, which is the smallest. `interfered`: something on the way has answered in place of the service.
     """
     first: dict[tuple[str, str], Result] = {}
-    sent = (exchange for attempt in attempts for exchange in attempt.exchanges if fickle)
+    sent = (exchange for attempt in attempts for exchange in attempt.exchanges if interfered)
     bodiless = {each.id for each in sent if _is_bodiless_success(each)}
     for attempt in attempts:
         smallest = {evidence.key: evidence for evidence in attempt.evidence}

@@ -21,14 +21,11 @@ from registry_contracts.safe_text import cut, plain_line
 
 #: They ask the client to try again later, and say nothing about the request (RFC 6585, 8470, 9110).
 GATEWAY_STATUSES: Final = frozenset({408, 425, 429, 502, 503, 504})
-#: Only forward proxies, portals, load balancers and content networks use these.
-_FOREIGN_STATUSES: Final = frozenset(
-    {407, 444, 460, 463, 511, 561, 598, 599, *range(495, 500), *range(520, 531)}
-)
-#: Those that HTTP's registry knows; an origin has no reason to use another.
-_REGISTERED: Final = frozenset(
-    {*range(100, 104), *range(200, 209), 226, *range(300, 309), *range(400, 419), *range(421, 427), 428, 429}
-    | {431, 451, *range(500, 509), 510, 511}
+#: Those of HTTP's registry that an origin sends. 407, 511 and what is not registered (520 to 530, say) are of proxies,
+#: portals, load balancers and content networks.
+_STATUSES_OF_ORIGINS: Final = frozenset(
+    {*range(100, 104), *range(200, 209), 226, *range(300, 309), *range(400, 407), *range(408, 419)}
+    | {*range(421, 427), 428, 429, 431, 451, *range(500, 509), 510}
 )
 #: After so many odd answers in a row they are the service's own, if other requests are answered.
 OFTEN: Final = 3
@@ -151,7 +148,7 @@ class ForeignAnswers:
     #: Successful writes by whether they had a date.
     _dated: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
-    _fickle: set[str] = field(default_factory=set)
+    _interfered: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, exchange: Exchange, site: str = "") -> str | None:
@@ -199,9 +196,9 @@ class ForeignAnswers:
         answer, place = exchange.response, (site, exchange.operation or "")
         return answer is not None and (place, _form(answer)) in self._own
 
-    def fickle(self, site: str = "") -> bool:
-        """Whether a site has given an odd answer, and not to the same request sent again."""
-        return site in self._fickle
+    def interfered(self, site: str = "") -> bool:
+        """Whether a request to a site was answered oddly, and as usual when it was sent again."""
+        return site in self._interfered
 
     def _end_row(self, place: _Place) -> None:
         self._in_a_row.pop(place, None)
@@ -211,9 +208,9 @@ class ForeignAnswers:
         self._taken += 1
         if exchange.retries and place in self._in_a_row:  # the same request, answered as usual
             self._end_row(place)
-            self._fickle.add(place[0])
-        # Where it is known how successes look, or that some come from the way, odd ones do not count across refusals.
-        if answer.refusal and (self._is_known(place) or place[0] in self._fickle):
+            self._interfered.add(place[0])
+        # A refusal parts the odd answers around it, if it is known how a success looks or that some are foreign.
+        if answer.refusal and (self._is_known(place) or place[0] in self._interfered):
             self._end_row(place)
         # A filter may refuse what a sign-in holds, so that only a token shows how the site answers that.
         shown = harmless(exchange) and (answer.success or exchange.operation != _SIGN_IN)
@@ -233,7 +230,7 @@ class ForeignAnswers:
 
     def _odd(self, exchange: Exchange, answer: Response, place: _Place) -> str | None:
         """What is odd about an answer, in a few words; None for nothing."""
-        if answer.status in _FOREIGN_STATUSES or answer.status not in _REGISTERED:
+        if answer.status not in _STATUSES_OF_ORIGINS:
             return f"status {answer.status}{marks(answer.headers)}"
         if answer.success and exchange.operation == _EXISTS and answer.hollow_page:
             return page_words(answer)
@@ -243,9 +240,8 @@ class ForeignAnswers:
             without = ", ".join(sorted(missing))
             return f"status {answer.status} without {without}, as all others have it{marks(answer.headers)}"
         if answer.success and answer.body.whole and self._lacks(exchange, answer, place):
-            body = (
-                f"a body of type {answer.media_type or 'unknown'}" if not answer.bodiless else "an empty body"
-            )
+            kind = answer.media_type or "unknown"
+            body = "an empty body" if answer.bodiless else f"a body of type {kind}"
             return f"{body} with status {answer.status} where more is due{marks(answer.headers)}"
         usual = place in self._refusing_in_json or exchange.operation == _SIGN_IN
         page = answer.refusal and answer.hollow_page and harmless(exchange)
@@ -287,15 +283,13 @@ class ForeignAnswers:
     def _unlike(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
         """Whether a success is unlike all of its operation before, or may be anybody's if none is known."""
         # Another status is not odd: create and update may have different ones. After HEAD the type tells more.
-        of_head, (_, media_type, kind) = exchange.operation == _EXISTS, _form(answer)
+        exists, (_, media_type, kind) = exchange.operation == _EXISTS, _form(answer)
         if self._is_known(place):
-            alike = (
-                kind == known and (media_type == its or not of_head) for _, its, known in self._forms[place]
-            )
-            return not any(alike)
+            same_kind = {known_type for _, known_type, known in self._forms[place] if known == kind}
+            return not same_kind or (exists and media_type not in same_kind)
         if self.asks_again and harmless(exchange):
-            return kind == _NO_BODY or (of_head and media_type.startswith("text/"))
-        return kind == _NO_BODY and place[0] in self._fickle
+            return kind == _NO_BODY or (exists and media_type.startswith("text/"))
+        return kind == _NO_BODY and place[0] in self._interfered
 
     def _is_known(self, place: _Place) -> bool:
         """Whether an operation has succeeded often enough to know what its successes look like."""

@@ -116,13 +116,16 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     judged, tried = judged_by(tries), [each.attempt for each in tries]
     attempts = [each.attempt for each in judged]
     exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
-    findings = [worker.finding(seen, case, exchanges) for seen in confirm(attempts, fickle=worker.fickle)]
+    findings = [
+        worker.finding(seen, case, exchanges)
+        for seen in confirm(attempts, interfered=worker.breaker.interfered)
+    ]
     confirmed = [finding for finding in findings if finding.confirmed]
     for finding in confirmed:
         worker.shared.offer(_mark(finding.clause, finding.operation, case), value=True)
-    spoken, ending = _conclusion(case, judged, confirmed, worker)
-    reports = spoken.reports
-    worker.write_case(case, spoken.attempt, ending, started, findings=findings, attempts=tried)
+    decisive, ending = _conclusion(case, judged, confirmed, worker)
+    reports = decisive.reports
+    worker.write_case(case, decisive.attempt, ending, started, findings=findings, attempts=tried)
     _speak(item, reports, ending, confirmed, worker)
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
@@ -239,14 +242,14 @@ def _in_failing_environment(last: Try) -> Try:
 def _conclusion(
     case: Case, judged: Sequence[Try], confirmed: Sequence[Finding], worker: Worker
 ) -> tuple[Try, Ending]:
-    """The attempt that speaks for a case, with its reports and assertions, and how the case ended."""
+    """The attempt whose reports and assertions count, and how the case ended."""
     first = judged[0]
-    spoken, ending = first, first.ending
+    decisive, ending = first, first.ending
     for replay in judged[1:]:
         # What stood in the way of looking at advice once more says nothing of the musts, which were judged before.
         hindered = replay.attempt.advisory and replay.ending.verdict is Verdict.INCONCLUSIVE
         if not replay.attempt.keys and not hindered:
-            spoken, ending = replay, replay.ending
+            decisive, ending = replay, replay.ending
     if confirmed:
         must = _about_a_must((each.clause for each in confirmed), worker)
         own = any(each.clause in case.clauses for each in confirmed)
@@ -260,8 +263,8 @@ def _conclusion(
         return first, Ending(Verdict.PASS)
     if ending.verdict in _BAD:
         why = f"a contradiction that did not come back: {ending.reason}"
-        return spoken, Ending(Verdict.INCONCLUSIVE, why)
-    return spoken, ending
+        return decisive, Ending(Verdict.INCONCLUSIVE, why)
+    return decisive, ending
 
 
 def _speak(

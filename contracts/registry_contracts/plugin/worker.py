@@ -182,12 +182,8 @@ class Worker(Session):
             counted: The attempt whose assertions and observations count.
             attempts: All that were made; by default that one.
         """
-        text, write, realm, attempts = (
-            self.redactor.text,
-            self.journal.write,
-            case.realm,
-            attempts or [counted],
-        )
+        text, write, realm = self.redactor.text, self.journal.write, case.realm
+        attempts = attempts or [counted]
         for finding in findings:
             write("finding", finding)
             if finding.fails:

@@ -33,6 +33,7 @@ GIVE_UP_FAULTY_AFTER = 10
 _FIRST_PAUSE_SECONDS: Final = 0.25
 _LONGEST_PAUSE_SECONDS: Final = 4.0
 _FAULT_MARK: Final = "last fault"
+_INTERFERENCE: Final = "something on the way interferes"
 
 
 @dataclass(eq=False, repr=False)
@@ -90,6 +91,15 @@ class Breaker:
         """Whether any session has met a fault since a moment, in seconds since the epoch."""
         last: float | None = self.shared.offered(_FAULT_MARK)
         return last is not None and last >= moment
+
+    def mark_interference(self) -> None:
+        """Tell all sessions that something on the way answered a request that the service answered otherwise."""
+        self.shared.offer(_INTERFERENCE, value=True)
+
+    @property
+    def interfered(self) -> bool:
+        """Whether any session has told so."""
+        return bool(self.shared.offered(_INTERFERENCE))
 
     def timed_out(self, operation: str | None, limit: float) -> None:
         """Take note of a time-out after `limit` seconds; several in a row give the operation up."""

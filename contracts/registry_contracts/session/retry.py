@@ -51,8 +51,8 @@ _CONTROL_SECONDS: Final = 5.0
 #: However little is left of a time limit, in seconds, a request has so long.
 _LEAST_SECONDS: Final = 0.5
 _SIGN_IN: Final = "createToken"
-#: Writes that come to the same however often they are sent, of what no other operation shows.
-_SAID_AGAIN: Final = ("updateContact",)
+#: A write that does the same however often it is sent; no operation shows whether it was done.
+_REPEATABLE: Final = "updateContact"
 _SAFE: Final = ("GET", "HEAD")
 _ABSENT: Final = (404, 410)
 _TOO_MANY: Final = 429
@@ -91,11 +91,6 @@ class Retry:
             yield
         finally:
             self._deadline = outer
-
-    @property
-    def fickle(self) -> bool:
-        """Whether something on the way has given an odd answer, and not to the same request sent again."""
-        return self._answers.fickle()
 
     def _left(self) -> float:
         """Seconds left of the time limit."""
@@ -142,6 +137,8 @@ class Retry:
 
     def _note_answer(self, request: Request, exchange: Exchange) -> None:
         self.breaker.answered(exchange.operation)
+        if exchange.retries and self._answers.interfered():
+            self.breaker.mark_interference()
         if self._answers.accepted(exchange):
             exchange.met = []  # nothing was put right
         answer = exchange.response
@@ -232,8 +229,8 @@ class Retry:
         there = known and seen is not None and seen.success
         undone = known and there is removes
         exchange.unsettled += not undone
-        # The same said again of the same record does no harm; a deletion sent again would find nothing.
-        return undone or (there and operation == "saveDraft") or operation in _SAID_AGAIN
+        # Saying the same thing again about the same record does no harm; a deletion sent again would find nothing.
+        return undone or (there and operation == "saveDraft") or operation == _REPEATABLE
 
     def _look(self, request: Request, exchange: Exchange) -> Response | None:
         """What stands at the address of a draft that was written; None where that is not answered."""

@@ -145,11 +145,6 @@ class Session:
         self._resources.close()
 
     @property
-    def fickle(self) -> bool:
-        """Whether something on the way has given an odd answer, and not to the same request sent again."""
-        return self._retry.fickle
-
-    @property
     def settle_seconds(self) -> float:
         """How long an effect may take to show on the target."""
         return self.target.pace.settle_seconds

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from registry_contracts.checks.claims import Claim, Expect, Observer
-from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm
+from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, confirm, done
 from registry_contracts.errors import EnvironmentFault, RegistryContractsError, SuiteError
 from registry_contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer, exchange
@@ -39,7 +39,8 @@ def test_each_claim_holds_and_fails(
     assert (attempt.held[KEY], attempt.contradicted[KEY]) == (1, 1)
 
 
-def test_a_should_is_noted_and_the_case_goes_on(attempt: Attempt, should: Claim) -> None:
+def test_a_should_is_noted_and_the_case_goes_on(attempt: Attempt, claims: Expect) -> None:
+    should = claims("draft-get-absent", "getDraft")
     should.refused(exchange(answer({})))
     should.refused(exchange(answer(None, 404)))
     assert len(attempt.evidence) == 1
@@ -121,3 +122,25 @@ def test_a_contradiction_counts_when_it_was_seen_again_among_the_tries_that_came
                 )
     (found,) = confirm(made)
     assert (found.confirmed, found.rate) == (confirmed, rate)
+
+
+@pytest.mark.parametrize("interfered", [True, False])
+def test_where_the_way_gives_bare_successes_one_that_is_seen_now_and_then_proves_nothing(
+    catalogue: Any, interfered: bool
+) -> None:
+    made = [Attempt(number) for number in (1, 2, 3)]
+    for attempt, status in zip(made, (200, 400, 200), strict=True):
+        sent = exchange(answer(None, status), "deleteDraft", id=f"main-{attempt.number}")
+        attempt.exchanges.append(sent)
+        with suppress(Contradiction):
+            Expect(attempt, catalogue, ["draft-get-content"])("draft-get-content").turned_down(sent)
+    assert [found.confirmed for found in confirm(made, interfered=interfered)] == [not interfered]
+    assert [found.confirmed for found in confirm([made[0], made[2]], interfered=interfered)] == [True]
+
+
+@pytest.mark.parametrize("undated", [True, False])
+def test_what_a_filter_may_have_refused_breaks_no_promise_of_a_precondition(undated: bool) -> None:
+    sent = exchange(answer({"message": "Forbidden"}, 403), "saveDraft", undated=undated)
+    with pytest.raises(Blocked) as blocked:
+        done(sent, "draft-save-creates")
+    assert (blocked.value.evidence is None) == undated

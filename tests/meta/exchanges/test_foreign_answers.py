@@ -166,10 +166,10 @@ def test_what_the_same_request_does_not_show_again_is_the_ways_however_often_oth
 
     for given in (answer({}), answer({})):
         assert take(given) is None
-    assert not foreign.fickle()
+    assert not foreign.interfered()
     for _ in range(4):
         assert take(bare)
         assert take(refused, retries=1) is None
-    assert foreign.fickle()
+    assert foreign.interfered()
     # From now on bare successes of operations that have not succeeded yet are odd too.
     assert foreign.take(exchange(bare, "createContact", method="POST"))
