@@ -16,6 +16,7 @@ from registry_contracts.safe_text import many
 _OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
 _OF_A_SETTING = re.compile(r"\bsetting ")
 _REASONS_AT_MOST = 3
+_OF_RECORDS = "pace.permanent_records"
 #: Verdicts that say nothing of a clause.
 NOT_GIVEN = frozenset({Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR})
 
@@ -98,6 +99,8 @@ def _of_surroundings(record: RunRecord, stuck: Sequence[Case], *, refused: bool)
     names = {case.id for case in stuck}
     sent = (each for each in record.exchanges.values() if each.case in names)
     faulty = any(each.fault or perhaps_of_the_way(each) for each in sent)
+    # Each answer that was lost may have been to a record that was created.
+    faulty = faulty or (bool(record.faults) and any(_OF_RECORDS in (case.reason or "") for case in stuck))
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 
 

@@ -140,8 +140,8 @@ class ResidueBudget:
                     return
             if len(places.there) >= self.most or time.monotonic() > deadline:
                 raise ResidueSpent(
-                    f"the run has created the {self.most} permanent records it may create in {write.realm} "
-                    "(setting pace.permanent_records)"
+                    f"the run has created, or may have, the {self.most} permanent records it may create in "
+                    f"{write.realm} (setting pace.permanent_records)"
                 )
             time.sleep(_POLL_SECONDS)
 
@@ -197,9 +197,9 @@ class ResidueBudget:
         full = len(unplanned) >= most and (write.advisory or bool(of_operation))
         if full or same >= _EVIDENCE:
             raise ResidueSpent(
-                f"{write.operation} has created {of_operation} permanent records in {write.realm} by requests that no "
-                "plan foresaw, which is evidence enough; the other places are kept for cases that need them "
-                "(setting pace.permanent_records)"
+                f"{write.operation} has created {of_operation} permanent records in {write.realm}, or may have where "
+                "an answer was lost, by requests that no plan foresaw; the other places are kept for cases that need "
+                "them (setting pace.permanent_records)"
             )
 
 

@@ -9,6 +9,7 @@ from registry_contracts.evidence.record import QUIET, Block, ExitCode, Narrowed,
 from registry_contracts.evidence.remedies import NEXT_STEPS, Remedy
 from registry_contracts.evidence.verdicts import judge
 from registry_contracts.reports.summary import Light, lamps
+from registry_contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import case, clause, run_record
 
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"
@@ -42,6 +43,19 @@ def test_what_was_not_judged_has_a_remedy_and_a_lamp_that_is_not_green(
     lit = {each.name: each for each in lamps(record, verdict)}
     assert (lit[lamp].light, lit[lamp].verdicts) == (Light.AMBER, 1)
     assert lit["contract"].light is not Light.GREEN
+
+
+@pytest.mark.parametrize(
+    ("faults", "remedy"), [((FaultEvent("503"),), Remedy.SERVICE), ((), Remedy.SUITE)], ids=["faults", "none"]
+)
+def test_records_that_lost_answers_may_have_created_are_no_fault_of_the_suite(
+    faults: tuple[FaultEvent, ...], remedy: Remedy
+) -> None:
+    about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
+    reason = "no room for more (setting pace.permanent_records)"
+    stopped = case("stopped", Verdict.INCONCLUSIVE, reason=reason, clauses=(about.id,))
+    verdict = judge(run_record(stopped, clauses=(about.id,), faults=faults), [about])
+    assert [group.remedy for group in verdict.not_judged] == [remedy]
 
 
 @pytest.mark.parametrize("strict", [True, False])
