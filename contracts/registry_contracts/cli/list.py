@@ -171,7 +171,7 @@ def _text(value: Any) -> str:
 
 
 @click.command()
-@click.argument("what", type=click.Choice(list(_LISTS)))
+@click.argument("what", metavar=f"{{{'|'.join(_LISTS)}}}")
 @click.option("--level", type=click.Choice([*map(str, Level)]), help="Only clauses of this level.")
 @click.option("--family", metavar="NAME", help="Only clauses of this family, such as draft or workflow.")
 @click.option("--operation", metavar="ID", help="Only what concerns it.")
@@ -199,6 +199,8 @@ def command(*, what: str, as_json: bool, reports: Path, **filters: Any) -> int:
       registry-contracts list variants
       registry-contracts list red --realm abs-dev
     """  # noqa: D301 - click's mark for lines to be left as they are
+    if what not in _LISTS:
+        raise UsageError(f"there is no list of '{what}'; {suggestion(what, _LISTS)}")
     find, columns, possible = _LISTS[what]
     _check(what, filters, possible.split())
     rows = list(find(filters | {"reports": reports}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from argparse import ArgumentError
@@ -54,7 +55,7 @@ class _Refusals:
         except pytest.UsageError as error:
             # Behind the parser's own lines on how it is to be used.
             refused = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
-            advice = _variables() or "`registry-contracts run --help` shows the options"
+            advice = _variables() or _near_miss(refused) or "`registry-contracts run --help` shows the options"
             raise UsageError(f"{refused}; {advice}") from error
         except ArgumentError as error:
             raise UsageError(f"another plugin of pytest has an option of the same name: {error}") from None
@@ -81,6 +82,14 @@ def _variables() -> str:
         if given
         else ""
     )
+
+
+def _near_miss(refused: str) -> str:
+    """The option of this command that the first unknown one resembles, as advice; empty for none."""
+    word = next((word[2:].partition("=")[0] for word in refused.split() if word.startswith("--")), "")
+    names = [name.removeprefix("--") for each in command.params for name in each.opts]
+    close = difflib.get_close_matches(word, names, n=1)
+    return f"did you mean '--{close[0]}'?" if close else ""
 
 
 def run_cases(words: list[str], *plugins: object) -> int:

@@ -11,6 +11,7 @@ from tests.meta.samples import account_variables
 #: By what the line says: commands that are answered so; `zz` is a name that is none.
 REFUSED = {
     "there is no command 'rnu'; did you mean 'run'?": ["rnu"],
+    "there is no list of 'fauls'; did you mean 'faults'?": ["list", "fauls"],
     "zz": [
         *("explain zz", "explain uid-too-short --reports zz", "list zz", "list clauses --reports zz"),
         *("list clauses --family zz", "list clauses --operation zz", "list red --target zz"),

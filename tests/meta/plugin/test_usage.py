@@ -26,6 +26,7 @@ def complaint(ended: Any) -> str:
         ("--profile=gat", r"unknown profile 'gat'; did you mean 'gate'\?"),
         ("--realm=abs", "production realm, which is refused"),
         ("--nonsense", "unrecognized arguments: --nonsense; .* shows the options"),
+        ("--prfile=smoke", r"unrecognized arguments: --prfile=smoke; did you mean '--profile'\?"),
         ("--max-warnings=3", "--max-warnings is not for a contract run, whose exit code 6"),
     ],
 )
@@ -33,7 +34,7 @@ def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: st
     (run.reports / "20200101-000000-old").mkdir(parents=True)
     (run.reports / "latest").symlink_to("20200101-000000-old")
     run.environment |= dict.fromkeys(IN_PROCESS, "")  # which would be told as a reason
-    ended = run(option, program=option == "--nonsense")
+    ended = run(option, program=option in ("--nonsense", "--prfile=smoke"))
     assert ended.code == 4, ended.output
     assert re.search(words, complaint(ended))
     # A pipeline may read the verdict file in place of the exit code: that of an older run would be wrong.
