@@ -51,6 +51,12 @@ PLACES_BY_LANGUAGE: Final = (
 #: Those with several; a text stands at the second place and at the last.
 PLACES_OF_SEVERAL: Final = ("phones", "faxes")
 _PLAIN: Final = "+254 20 387 3057"
+#: Values of a form of their own, of which nothing may be tidied; in some turns only, as a service may be strict there.
+_FORMED: Final = {
+    "emails": ["an.author@example.test", "Second.Author+Drafts@Example.TEST"],
+    "websites": [{"url": "https://example.test/"}, {"url": "https://Example.test:443/A/b?y=2&x=1&x=%7e#Part"}],
+}
+_OF_A_FORM: Final = 3
 
 
 def members(turn: int) -> Iterator[tuple[str, str, object]]:
@@ -66,3 +72,6 @@ def members(turn: int) -> Iterator[tuple[str, str, object]]:
     for name in PLACES_OF_SEVERAL:
         text = next(each for each in shifted if each.clause == _CONTENT)
         yield text.clause, name, [_PLAIN, text.text, _PLAIN, text.text]
+    for name, value in _FORMED.items():
+        if turn % _OF_A_FORM == 0:
+            yield _CONTENT, name, value

@@ -160,9 +160,12 @@ class SharedState:
         """
         path = self._path(name)
         with FileLock(f"{path}.lock"):
-            value = cast(T, _read(path)) if path.exists() else new()
+            kept = path.read_bytes() if path.exists() else b""
+            value = cast(T, _unpickled(kept)) if kept else new()
             yield value
-            write_whole(path, pickle.dumps(value))
+            changed = pickle.dumps(value)
+            if changed != kept:
+                write_whole(path, changed)
 
     def put(self, name: str, value: object) -> None:
         """Put something under a name, in place of what lies there."""
@@ -191,5 +194,9 @@ class SharedState:
 
 
 def _read(path: Path) -> Any:
+    return _unpickled(path.read_bytes())
+
+
+def _unpickled(content: bytes) -> Any:
     # Nothing but what this run's own workers wrote, into a folder that no other account may write to.
-    return pickle.loads(path.read_bytes())  # noqa: S301
+    return pickle.loads(content)  # noqa: S301
