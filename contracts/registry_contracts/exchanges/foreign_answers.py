@@ -208,7 +208,9 @@ class ForeignAnswers:
         self._taken += 1
         if exchange.retries and place in self._in_a_row:  # the same request, answered as usual
             self._end_row(place)
-            self._interfered.add(place[0])
+            # A refused read shows no interference: what it asks for may be gone in the meantime.
+            if answer.success or not harmless(exchange):
+                self._interfered.add(place[0])
         # A refusal parts the odd answers around it, if it is known how a success looks or that some are foreign.
         if answer.refusal and (self._is_known(place) or place[0] in self._interfered):
             self._end_row(place)

@@ -164,6 +164,9 @@ def test_what_the_same_request_does_not_show_again_is_the_ways_however_often_oth
     def take(given: Response, retries: int = 0) -> str | None:
         return foreign.take(exchange(given, "updateContact", method="PUT", retries=retries))
 
+    # A draft that is gone a moment later shows nothing of the way.
+    assert foreign.take(exchange(bare, "getDraft", method="GET"))
+    assert foreign.take(exchange(refused, "getDraft", method="GET", retries=1)) is None
     for given in (answer({}), answer({})):
         assert take(given) is None
     assert not foreign.interfered()
