@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from registry_contracts.cases import drafts
-from registry_contracts.cases.attachment_ids import Attachment, attached, lists, upload
+from registry_contracts.cases import attachments, drafts
+from registry_contracts.cases.attachment_ids import Attachment, attached, lists, names_file, upload
 from registry_contracts.cases.drafts import Elsewhere
 from registry_contracts.cases.identifiers import other_case
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks.claims import Claim, Expect
-from registry_contracts.checks.outcomes import Untested, require, usable
+from registry_contracts.checks.outcomes import Blocked, Untested, require, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.model.factors import FILE_RELATIONS, RELATIONS
@@ -51,7 +51,8 @@ def _do(world: World, kept: Draft, touch: Touch, caller: Actor, elsewhere: Elsew
     """Do to a draft near the kept one what the row says."""
     away = touch.relation == "other_realm"
     realm = {"realm": elsewhere.realm} if away else {}
-    uid, saved = _near(world, kept.uid, touch.relation), elsewhere.in_run or not away
+    uid = _near(world, kept.uid, touch.relation)
+    saved = touch.deed != "delete_absent" and (elsewhere.in_run or not away)
     done = [
         world.save(uid, document, by=caller, **realm)
         for document in (_documents(world, uid, kept, touch) if saved else ())
@@ -97,6 +98,9 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
     if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
     kept = world.shared("file with neighbours", lambda: _kept_file(world))
+    if relation == "name_twin":
+        _claim_beside_name_twin(claims("attachment-several", "getAttachment"), world, kept)
+        return
     uid = other_case(world.fresh, kept.uid) if relation == "on_twin" else world.uid()
     world.draft(uid)
     name = {"same_content": "another.txt", "name_goes_on": f"{_NAME}.bak"}.get(relation, _NAME)
@@ -111,6 +115,28 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
         read = world.author.get_attachment(kept.path)
         same, expected = usable(read).content == kept.content, f"the bytes that were sent, where {where}"
         claims("attachment-download-same", "getAttachment").holds(same, *done, read, expected=expected)
+
+
+def _claim_beside_name_twin(claim: Claim, world: World, kept: Attachment) -> None:
+    """Claim that a file keeps its bytes beside one whose name differs in letter case only.
+
+    Raises:
+        Untested: the service does not list both, so that to it they may be one.
+    """
+    silent = Untested("whether names of files that differ in letter case only are two is not shown")
+    try:
+        other = attached(world.author, kept.uid, _NAME.upper(), b"another file of this document\n")
+    except Blocked:
+        raise silent from None
+
+    def both_listed() -> bool:
+        records = list(attachments_of(world.author, kept.uid).walk())
+        return all(any(names_file(each, file.filename) for each in records) for file in (kept, other))
+
+    if kept.id is None or other.id in (None, kept.id) or not world.eventually(both_listed):
+        raise silent
+    attachments.claim_same_bytes(claim, world, kept)
+    attachments.claim_same_bytes(claim, world, other)
 
 
 def _kept_file(world: World) -> Attachment:

@@ -19,7 +19,7 @@ from registry_contracts.cases.drafts import claim_unchanged, never_used
 from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.requests import ELSEWHERE, Request
-from registry_contracts.cases.sample_records import WRONG_KIND, spoilt
+from registry_contracts.cases.sample_records import WRONG_KIND, spoilt, without
 from registry_contracts.cases.shared_documents import ABSENT, attachment_elsewhere, shared_document
 from registry_contracts.cases.submissions import LONGEST_BATCH, LONGEST_INFO, UNKNOWN_SCHEMA
 from registry_contracts.cases.workflow_records import WorkflowRecords
@@ -396,6 +396,8 @@ class Rows(RowTrials):
         record = samples.contact(uid)
         if "no_last_name" in row.names:
             del record["lastName"]
+        if lacking := factors.LACKING.get(row.reason):
+            record = without(samples.full_contact(uid), lacking)
         if "emails_no_array" in row.names:
             record["emails"] = WRONG_KIND
         self._spoil_later_element(row, record)

@@ -55,7 +55,9 @@ class _Refusals:
         except pytest.UsageError as error:
             # Behind the parser's own lines on how it is to be used.
             refused = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
-            advice = _variables() or _near_miss(refused) or "`registry-contracts run --help` shows the options"
+            advice = (
+                _variables() or _near_miss(refused) or "`registry-contracts run --help` shows the options"
+            )
             raise UsageError(f"{refused}; {advice}") from error
         except ArgumentError as error:
             raise UsageError(f"another plugin of pytest has an option of the same name: {error}") from None

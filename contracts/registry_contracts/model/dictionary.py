@@ -54,7 +54,10 @@ _PLAIN: Final = "+254 20 387 3057"
 #: Values of a form of their own, of which nothing may be tidied; in some turns only, as a service may be strict there.
 _FORMED: Final = {
     "emails": ["an.author@example.test", "Second.Author+Drafts@Example.TEST"],
-    "websites": [{"url": "https://example.test/"}, {"url": "https://Example.test:443/A/b?y=2&x=1&x=%7e#Part"}],
+    "websites": [
+        {"url": "https://example.test/"},
+        {"url": "https://Example.test:443/A/b?y=2&x=1&x=%7e#Part"},
+    ],
 }
 _OF_A_FORM: Final = 3
 

@@ -207,11 +207,35 @@ FORM: Final = Factor(
 ARRAYS: Final = ("phones", "faxes", "emails", "websites", "relevantDocuments")
 
 
+#: Mandatory members of a contact, by the value of the body that lacks the one and has all others.
+LACKING: Final = {
+    f"no_{name}_beside_all": name
+    for name in (
+        *("firstName", "lastName", "organization", "country"),
+        *("emails", "type", "contactOrganization"),
+    )
+}
+
+
+def _in_clauses(member: str) -> str:
+    """The name of a member as clauses have it."""
+    return re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", member)
+
+
+def _lacking() -> Iterator[Value]:
+    """Every member of a contact but a mandatory one."""
+    for value, name in LACKING.items():
+        clause = f"contact-mandatory-{_in_clauses(name)}"
+        yield Value(
+            value, f"{name} is missing beside every other member", (clause,), once=True, operations=CONTACTS
+        )
+
+
 def _later_elements() -> Iterator[Value]:
     """A wrong kind behind right ones: at the second element and at the last of an array, and in a second language."""
 
     def kind_of(member: str) -> tuple[str]:
-        return ("contact-kind-" + re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", member),)
+        return (f"contact-kind-{_in_clauses(member)}",)
 
     for name in ARRAYS:
         for place in ("second", "last"):
@@ -231,6 +255,7 @@ BODY: Final = Factor(
         Value("no_document", "the document is missing", ("workflow-document-missing",)),
         Value("no_last_name", "the last name is missing", ("contact-mandatory-last-name",)),
         Value("emails_no_array", "emails holds no texts", ("contact-kind-emails",)),
+        *_lacking(),
         *_later_elements(),
     ),
 )
@@ -333,7 +358,14 @@ RELATIONS: Final = {
     "of_other_account": "the other is of another account and has the same content",
 }
 #: What is done to it, with the operation.
-DEEDS: Final = {"save": "saveDraft", "save_again": "saveDraft", "delete": "deleteDraft"}
+DEEDS: Final = {
+    "save": "saveDraft",
+    "save_again": "saveDraft",
+    "delete": "deleteDraft",
+    "delete_absent": "deleteDraft",
+}
+#: Relations by the identifier alone: all that a draft can have which is not there.
+OF_IDENTIFIERS: Final = ("twin", "beginning", "going_on", "other_realm")
 #: How a file that is sent can be near one of another document.
 FILE_RELATIONS: Final = {
     "same_name": "the files have the same name",
@@ -341,6 +373,7 @@ FILE_RELATIONS: Final = {
     "same_file": "the files have the same name and content",
     "name_goes_on": "its name goes on behind the other's",
     "on_twin": "the uids of the documents differ in letter case only",
+    "name_twin": "both are of one document and their names differ in letter case only",
 }
 
 

@@ -178,10 +178,16 @@ class Touch:
 
 @cache
 def touches() -> tuple[Touch, ...]:
-    """Everything that is done to drafts, beside a neighbour of each relation, and either by each account."""
+    """Everything that is done to drafts, beside a neighbour of each relation, and either by each account.
+
+    A draft that is not there is near another one by its identifier alone.
+    """
     columns = {
         "deed": [*factors.DEEDS],
         "relation": [*factors.RELATIONS],
         "caller": ["author", "caller_other", "caller_nau"],
     }
-    return tuple(Touch(*row) for row in _array(columns, 2))
+    made = [Touch(*row) for row in _array(columns, 2)]
+    return tuple(
+        each for each in made if each.deed != "delete_absent" or each.relation in factors.OF_IDENTIFIERS
+    )

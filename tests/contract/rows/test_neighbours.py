@@ -26,12 +26,14 @@ FILES = [
 def test_a_neighbour_stays(
     request: pytest.FixtureRequest, world: World, elsewhere: Elsewhere, expect: Expect, touch: table.Touch
 ) -> None:
-    """A draft is as it was saved after another one was saved, saved again or deleted."""
+    """A draft is as it was saved after another one was saved, saved again or deleted, or one that is not there."""
     neighbours.claim_stays(expect, world, touch, request.getfixturevalue, elsewhere)
 
 
 @pytest.mark.parametrize("relation", FILES)
-@contract("attachment-create-listed", "attachment-download-same", requests=8.4, turns=True)
+@contract(
+    "attachment-create-listed", "attachment-download-same", "attachment-several", requests=8.4, turns=True
+)
 def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
     """A file is listed and given back after another document got one that is near it, and after that one is gone."""
     neighbours.claim_file_stays(expect, world, relation)
