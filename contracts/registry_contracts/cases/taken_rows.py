@@ -183,6 +183,8 @@ def _address(row: Row, uid: str) -> dict[str, Any]:
 
 def _texts(row: Row) -> Iterator[tuple[str, str, object]]:
     """Members with the troublesome texts of a row: the clause that promises each back, its name and value."""
+    if "accents_only" in row.names:
+        yield "draft-text-kept", "lastName", dictionary.ACCENTS
     for turn in range(len(dictionary.TEXTS)):
         if f"texts_{turn}" in row.names:
             yield from dictionary.members(turn)

@@ -32,6 +32,8 @@ TEXTS: Final = {
     "letters of another script": Text(_SCRIPTS, "Съешь ещё этих 文件登记处 السجل"),
     "two characters": Text(_SCRIPTS, "Ñandú Łukasz Þór 𐍈 🌍"),
 }
+#: Letters that older encodings hold as well: beside those of other scripts a service that uses one would not show it.
+ACCENTS: Final = "Ångström-Müller, née Crémieux"
 #: Names of files: words for a finding, and the name around what tells it from others.
 FILE_NAMES: Final = {
     "file_without_extension": ("the file name has no extension", "{}"),

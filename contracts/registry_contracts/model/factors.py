@@ -304,6 +304,7 @@ CONTENT: Final = Factor(
     (
         Value("every_field"),
         Value("mandatory_fields", "it has the mandatory fields only"),
+        Value("accents_only", "of its letters only some with accents are not English"),
         *(Value(f"texts_{turn}", f"its texts are troublesome (turn {turn})") for turn in range(len(TEXTS))),
     ),
 )
