@@ -15,7 +15,7 @@ from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Blocked, Untested, require, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.model.factors import FILE_RELATIONS, RELATIONS
+from registry_contracts.model.factors import DELETE_ABSENT, FILE_RELATIONS, RELATIONS
 from registry_contracts.model.rows import Touch
 from registry_contracts.session.actor import Actor
 
@@ -52,12 +52,12 @@ def _do(world: World, kept: Draft, touch: Touch, caller: Actor, elsewhere: Elsew
     away = touch.relation == "other_realm"
     realm = {"realm": elsewhere.realm} if away else {}
     uid = _near(world, kept.uid, touch.relation)
-    saved = touch.deed != "delete_absent" and (elsewhere.in_run or not away)
+    saved = touch.deed != DELETE_ABSENT and (elsewhere.in_run or not away)
     done = [
         world.save(uid, document, by=caller, **realm)
         for document in (_documents(world, uid, kept, touch) if saved else ())
     ]
-    if touch.deed == "delete" or not saved:
+    if touch.deed in ("delete", DELETE_ABSENT) or not saved:
         done.append(caller.delete_draft(uid, **realm))
     for exchange in done:
         usable(exchange)

@@ -359,12 +359,8 @@ RELATIONS: Final = {
     "of_other_account": "the other is of another account and has the same content",
 }
 #: What is done to it, with the operation.
-DEEDS: Final = {
-    "save": "saveDraft",
-    "save_again": "saveDraft",
-    "delete": "deleteDraft",
-    "delete_absent": "deleteDraft",
-}
+DEEDS: Final = {"save": "saveDraft", "save_again": "saveDraft", "delete": "deleteDraft"}
+DELETE_ABSENT: Final = "delete_absent"
 #: Relations by the identifier alone: all that a draft can have which is not there.
 OF_IDENTIFIERS: Final = ("twin", "beginning", "going_on", "other_realm")
 #: How a file that is sent can be near one of another document.
@@ -381,5 +377,5 @@ FILE_RELATIONS: Final = {
 def clause_of_neighbours(deed: str, relation: str) -> str:
     """The clause by which something done to a draft leaves one alone that is near it."""
     apart = {"twin": "uid-case-sensitive", "other_realm": "realm-drafts-apart"}
-    word = "delete" if DEEDS[deed] == "deleteDraft" else "save"
+    word = "delete" if deed == DELETE_ABSENT or DEEDS[deed] == "deleteDraft" else "save"
     return apart.get(relation, f"draft-{word}-spares-others")

@@ -178,16 +178,12 @@ class Touch:
 
 @cache
 def touches() -> tuple[Touch, ...]:
-    """Everything that is done to drafts, beside a neighbour of each relation, and either by each account.
+    """Everything that is done to drafts beside a neighbour of each relation, and either by each account.
 
     A draft that is not there is near another one by its identifier alone.
     """
-    columns = {
-        "deed": [*factors.DEEDS],
-        "relation": [*factors.RELATIONS],
-        "caller": ["author", "caller_other", "caller_nau"],
-    }
+    callers = ["author", "caller_other", "caller_nau"]
+    columns = {"deed": [*factors.DEEDS], "relation": [*factors.RELATIONS], "caller": callers}
+    absent = {"relation": [*factors.OF_IDENTIFIERS], "caller": callers}
     made = [Touch(*row) for row in _array(columns, 2)]
-    return tuple(
-        each for each in made if each.deed != "delete_absent" or each.relation in factors.OF_IDENTIFIERS
-    )
+    return (*made, *(Touch(factors.DELETE_ABSENT, *row) for row in _array(absent, 1)))

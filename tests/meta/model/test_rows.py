@@ -35,7 +35,10 @@ def test_a_pair_that_was_not_judged_is_a_gap_with_its_reason() -> None:
 
 
 def test_neighbours_meet_every_deed_and_every_caller() -> None:
-    columns = [(each.deed, each.relation, each.caller) for each in rows.touches()]
+    made = rows.touches()
+    columns = [(each.deed, each.relation, each.caller) for each in made if each.deed in factors.DEEDS]
     for one, other in combinations(range(3), 2):
         values = [{column[place] for column in columns} for place in (one, other)]
         assert {(column[one], column[other]) for column in columns} == set(product(*values))
+    absent = {each.relation for each in made if each.deed == factors.DELETE_ABSENT}
+    assert absent == set(factors.OF_IDENTIFIERS)
