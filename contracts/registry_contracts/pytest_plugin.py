@@ -1,8 +1,7 @@
-"""pytest's entry point of an installed wheel: `pytest --registry-contracts --target …` runs the contract cases.
+"""pytest's entry point in an installed wheel: `pytest --registry-contracts --target …` runs the contract cases.
 
-With a file behind it, that file is run in their place.
-
-A run of another project's tests imports this module and nothing else of the suite, and has none of its options.
+A file on the command line runs instead of them. Runs of other projects import this module only, and have no other
+option of the suite.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Load the plugin before the conftest files, which is the last moment to declare options."""
+    """Load the plugin before conftest files are read: options cannot be declared later."""
     named = any(Path(word.partition("::")[0]).resolve().is_relative_to(_CASES) for word in args)
     if named or _FLAG in args:
         early_config.pluginmanager.import_plugin(_PLUGIN)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Import cases as a checkout does, so that two files of one name are two modules, in xdist's workers as well."""
+    """Import cases by `importlib`, as a checkout does, also in xdist's workers: two files may have the same name."""
     if config.getoption(_FLAG):
         config.option.importmode = "importlib"
         config.option.plugins = [*config.option.plugins, _PLUGIN]

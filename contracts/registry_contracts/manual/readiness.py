@@ -11,7 +11,7 @@ from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.operations import DOCUMENT_REALMS
 from registry_contracts.manual.manual_session import ManualSession
-from registry_contracts.plugin.preflight import Diagnosis, Look, State
+from registry_contracts.plugin.preflight import Diagnosis, Preflight, State
 from registry_contracts.settings.target import AUTHOR
 
 #: Settings that name records a run reads.
@@ -60,8 +60,8 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
         GuardViolation: a request must not be sent.
     """
     readiness, started = Readiness(), time.monotonic()
-    look = Look(session, session.target.realms, write, seconds=_LONGEST_SECONDS)
-    readiness.diagnoses += look.diagnoses(wait_seconds)
+    check = Preflight(session, session.target.realms, write, seconds=_LONGEST_SECONDS)
+    readiness.diagnoses += check.diagnoses(wait_seconds)
     try:
         if not any(diagnosis.stops for diagnosis in readiness.diagnoses):
             readiness.diagnoses += _named_records(session)

@@ -2,7 +2,8 @@
 
 Active only for items marked `contract`; everything else in a pytest run stays as pytest has it.
 
-PYTEST_DONT_REWRITE: the commands import this package before pytest does; it holds no assertion.
+The commands import this package before pytest does. It holds no assertion, so pytest need not warn:
+PYTEST_DONT_REWRITE
 """
 
 from importlib import import_module
@@ -14,7 +15,7 @@ _PARTS: Final = ("plan", "allure_results", "run", "collection", "protocol", "fix
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Register the parts; named in `pytest_plugins`, pytest would rewrite their assertions, of which there are none."""
+    """Register the parts; `pytest_plugins` would also make pytest rewrite their assertions, and there are none."""
     pluginmanager.add_hookspecs(import_module(f"{__name__}.hooks").ContractHooks)
     for part in _PARTS:
         name = f"{__name__}.{part}"

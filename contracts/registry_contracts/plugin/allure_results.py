@@ -1,6 +1,6 @@
-"""Results for Allure: what allure-pytest writes of each case, with its clauses, its level and its exchanges.
+"""Results for Allure: adds clauses, level and exchanges to the results that allure-pytest writes.
 
-One result a case, whatever its attempts. Of the fixtures nothing is written: a gate has thousands.
+A case has one result, however often it was attempted. Fixtures are left out: a gate has thousands.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from registry_contracts.safe_text import printable
 _CLAUSE: Final = "clause"
 _PLUGIN: Final = "allure_pytest"
 _LISTENER: Final = "allure_listener"
-#: What `--alluredir` says.
+#: The value of `--alluredir`.
 _FOLDER = pytest.StashKey[str | None]()
 _DYNAMIC: Any = allure.dynamic
 _SEVERITY: Final = {
@@ -46,14 +46,14 @@ _SKIPPED: Final = (Verdict.INCONCLUSIVE, Verdict.UNTESTED)
 
 
 class _Results(AllureFileLogger):
-    """Allure's own writer, which would write a file for each fixture of each case as well."""
+    """Allure's own writer, without its file for each fixture of each case."""
 
     report_container: Any = None
 
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_configure")
-def pytest_wait_for_the_run(config: pytest.Config) -> None:
-    """Let allure-pytest not begin by itself in a run: its results stand in the run's folder by default."""
+def pytest_postpone_allure(config: pytest.Config) -> None:
+    """Keep allure-pytest from starting by itself: by default its results belong into the run's folder."""
     if config.pluginmanager.has_plugin(_PLUGIN) and WORKER in config.stash:
         config.stash[_FOLDER] = config.option.allure_report_dir
         config.option.allure_report_dir = None
@@ -61,12 +61,12 @@ def pytest_wait_for_the_run(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin as allure-pytest does."""
+    """Start allure-pytest's listener and writer, as its own `pytest_configure` does."""
     if _FOLDER not in config.stash:
         return
     plugin: Any = config.pluginmanager.get_plugin(_PLUGIN)
     option, given = config.option, config.stash[_FOLDER]
-    option.allure_report_dir = given  # which workers are told
+    option.allure_report_dir = given  # xdist passes the options on to workers
     worker = config.stash[WORKER]
     folder = Path(worker.plan.folder)
     listener = plugin.AllureListener(config)
@@ -78,15 +78,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker.name == MAIN:
         with suppress(OSError):  # a disk that is full
             _write_environment(Path(place), worker)
-    # What a case prints is not redacted.
+    # Captured output is not redacted.
     option.attach_capture = False
-    # Into the run's page, unless `--allure-link-pattern` says otherwise.
+    # Clauses link to the run's page, unless `--allure-link-pattern` says otherwise.
     pattern = (_CLAUSE, f"{(folder / 'index.html').absolute().as_uri()}#{_CLAUSE}-{{}}")
     option.allure_link_pattern = [pattern, *option.allure_link_pattern]
 
 
 def _write_environment(folder: Path, worker: Worker) -> None:
-    """Write what Allure shows as the environment of its results."""
+    """Write the facts that Allure shows under "Environment"."""
     selection = worker.selection
     facts = {
         "Target": worker.target.in_words,
@@ -108,16 +108,16 @@ def pytest_contract_case(
     findings: Iterable[Finding],
     attempts: Iterable[Attempt],
 ) -> None:
-    """Complete the result of a case, which allure-pytest has begun and writes when the case is over."""
+    """Complete the result of a case; allure-pytest began it, and writes it when the case is over."""
     listener: Any = item.config.pluginmanager.get_plugin(_LISTENER)
     if listener is None:
         return
     worker, case, dynamic = item.config.stash[WORKER], case_of(item), _DYNAMIC
     result: TestResult = listener.allure_logger.get_test(None)
-    # Each attempt has added them.
+    # Each attempt added the same labels.
     result.labels = list({(label.name, label.value): label for label in result.labels}.values())
     others = [each.value for each in result.parameters if each.name != "realm"]
-    # One test in all realms, which Allure shows side by side; each has a history of its own.
+    # Allure shows the realms of one test case side by side; each realm keeps its own history.
     result.testCaseId = md5(result.fullName, *others)  # type: ignore[no-untyped-call]
     clauses = [worker.catalogue.clause(name) for name in case.facts.clauses]
     dynamic.epic(*dict.fromkeys(clause.source for clause in clauses))
@@ -148,17 +148,17 @@ def _attach(exchanges: Sequence[Exchange]) -> None:
 def _status(
     verdict: Verdict, reports: Iterable[pytest.TestReport], confirmed: Iterable[Finding]
 ) -> tuple[str, StatusDetails | None]:
-    """What the reports of a case amount to; they are redacted already."""
-    telling = next((report for report in reports if not report.passed), None)
-    if telling is None:
+    """Allure's status and details for a case, from its reports, which are already redacted."""
+    decisive = next((report for report in reports if not report.passed), None)
+    if decisive is None:
         return (Status.SKIPPED if verdict in _SKIPPED else Status.PASSED), None
-    trace = telling.longrepr[2] if isinstance(telling.longrepr, tuple) else telling.longreprtext
+    trace = decisive.longrepr[2] if isinstance(decisive.longrepr, tuple) else decisive.longreprtext
     message = next((line for line in str(trace).splitlines() if line.strip()), "")
     details = StatusDetails(
         message=printable(message),
         trace=printable(str(trace)),
         flaky=any(finding.intermittent for finding in confirmed),
     )
-    if telling.skipped:
+    if decisive.skipped:
         return Status.SKIPPED, details
     return (Status.BROKEN if verdict is Verdict.ERROR else Status.FAILED), details

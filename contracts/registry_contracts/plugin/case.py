@@ -1,4 +1,4 @@
-"""What the marks and parameters of a case say: its clauses and realm, what it sends and leaves, and what it needs."""
+"""Reads a case from its marks and parameters: clauses, realm, requests, permanent records, needed settings."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class Case:
     """A case in one realm.
 
     Attributes:
-        id: The same from a checkout, from an installed wheel and from any working folder.
-        facts: What its marks say.
-        clauses: Those that its marks name, and those on generated faults where it covers them.
-        operation: The one that it is parametrized with; empty where it is not.
-        operations: What it exercises: its parameter, what its marks name, or the operations of its clauses.
-        smoke: What the mark says that puts it into the profile `smoke` in its realm; None without one.
+        id: The same in a checkout, in an installed wheel and in any working folder.
+        facts: The content of its marks.
+        clauses: The clauses of its marks; a case that sends generated faults also has the clauses on these.
+        operation: Its parameter `operation`; empty without one.
+        operations: What it exercises: its parameter, the operations of its marks, or those of its clauses.
+        smoke: Arguments of the mark that puts it into the profile `smoke` in its realm; None without one.
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
-        deals: What it tries is dealt out among its realms in the run.
-        title, doc: The words of its function.
-        in_turn: A gate that asks it in one realm by turns asks it in this one.
-        only: The run has it in no other realm.
+        deals: Its inputs are distributed over its realms in the run.
+        title, doc: Name and docstring of its function.
+        in_turn: A rotated case runs in one realm of a gate, and this is the one.
+        only: The run has this case in no other realm.
     """
 
     id: str
@@ -62,7 +62,7 @@ class Case:
 
     @cached_property
     def begun(self) -> CaseBegun:
-        """What the journal says of it when it begins."""
+        """The journal's record of its beginning."""
         return CaseBegun(
             id=self.id,
             name=self.title or self.id,
@@ -93,7 +93,7 @@ class Case:
         return {(name, self.realm) for name in self.clauses} if self.realm in _REALMS else set()
 
     def sends(self, profile: Profile) -> tuple[float, float]:
-        """About how many requests it sends in its realm, and how many it deals out among its realms besides."""
+        """Estimated requests in its realm, and in addition those that it distributes over its realms."""
         if profile is Profile.SMOKE and self.smoke and self.smoke["requests"] is not None:
             return self.smoke["requests"], 0
         if self.facts.nightly and profile.includes(Profile.NIGHTLY):
@@ -101,7 +101,7 @@ class Case:
         return self.facts.requests, self.facts.dealt
 
     def lacks(self, target: Target) -> frozenset[str]:
-        """What of its needs a target does not have."""
+        """Its needs that a target does not meet."""
         return frozenset(need for need in self.needs if target.missing(need, self.realm))
 
 
@@ -124,10 +124,10 @@ _CASE = pytest.StashKey[Case]()
 
 
 def case_of(item: pytest.Item) -> Case:
-    """The case that an item is; it is read once.
+    """The case of an item; it is read once.
 
     Raises:
-        RegistryContractsError: its marks name a clause that there is not.
+        RegistryContractsError: its marks name an unknown clause.
     """
     if _CASE not in item.stash:
         item.stash[_CASE] = _read(item)
@@ -162,7 +162,7 @@ def _read(item: pytest.Item) -> Case:
 
 @cache
 def _file_of(path: Path) -> str:
-    """A case of another folder goes by the name of its file."""
+    """The path below the folder of all cases; of a case from another folder the file name."""
     folder = cases_directory()
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
@@ -175,7 +175,7 @@ def _smoke_of(item: pytest.Item, realm: str) -> Mapping[str, Any] | None:
 
 
 def _needs(facts: Facts, operations: tuple[str, ...], fixtures: set[str]) -> Iterator[str]:
-    """What a case cannot do without: the accounts of its fixtures, and the settings of its mark or its clauses."""
+    """Accounts of the case's fixtures, and settings of its mark or its clauses, without which it sends nothing."""
     of_clauses = (need for name in facts.clauses for need in load_catalogue().clause(name).needs)
     own = of_clauses if facts.needs is None else (f"realm.{name}" for name in facts.needs)
     needs = {need for need in own if not need.startswith("account.")}

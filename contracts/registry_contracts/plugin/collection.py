@@ -1,7 +1,6 @@
 """Which cases run, and in which order: one item per realm (and operation) of a case.
 
-Cases are selected by profile, options and consumer. First come those of the profile `smoke`, which find most for the
-requests that they cost.
+Profile, options and consumer select the cases. Those of the profile `smoke` run first: they find most per request.
 """
 
 from __future__ import annotations
@@ -29,14 +28,13 @@ from registry_contracts.plugin.plan import SELECTION, Selection
 from registry_contracts.plugin.worker import MAIN, WORKER, Worker
 from registry_contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
-#: Why cases were left out, and the cells concerned, pairs of clause and realm; None for all of them.
-#: Reasons for cells that no case of this run can reach, by (clause, realm).
+#: Why no case of this run reaches a cell, by (clause, realm).
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
 _BY_OPERATION: Final = "not selected by --operation"
-#: Every case, before some are left out.
+#: Every collected case, before the selection.
 _OFFERED = pytest.StashKey[list[Case]]()
-#: What creates the permanent records that cases use together: a contact of each realm serves the cases of all runs, two
-#: submissions those of one run.
+#: Stand-ins for what creates the permanent records that cases share: one contact per realm for all runs, two
+#: submissions per realm for one run.
 _ARRANGED: Final = (
     *(
         Case(f"[the kept contact of {realm}]", realm, Facts(records=1), needs=("realm.contact_schema",))
@@ -50,8 +48,8 @@ _ARRANGED: Final = (
 
 
 @pytest.hookimpl(specname="pytest_collection")
-def pytest_collect_what_is_chosen(session: pytest.Session) -> bool | None:
-    """Collect from what the selection names, where that is not what pytest was given."""
+def pytest_collect_selection(session: pytest.Session) -> bool | None:
+    """Collect from the paths of the selection where they differ from pytest's arguments."""
     config = session.config
     worker = config.stash.get(WORKER, None)
     paths = worker.plan.paths if worker else config.stash[SELECTION].paths
@@ -62,7 +60,7 @@ def pytest_collect_what_is_chosen(session: pytest.Session) -> bool | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a case its realms, and its operations where it asks for them."""
+    """Parametrize a case with its realms, and with its operations if it has that fixture."""
     if not is_case(metafunc.definition):
         return
     try:
@@ -79,7 +77,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
-    """The realms of a run that have an operation."""
+    """The realms of the run in which an operation exists."""
     has = load_description().operations[operation].realms
     if has == (ANY_REALM,):
         yield ANY_REALM
@@ -88,7 +86,7 @@ def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note every case, and whether it is in `smoke` and has its turn, before -k and the like take some away."""
+    """Note every case before -k and the like remove some; set `smoke`, `only` and `in_turn` from the full list."""
     config.stash[_OFFERED] = offered = [case_of(item) for item in items if is_case(item)]
     realms: dict[str, dict[str, list[str]]] = {}
     for case in offered:
@@ -103,28 +101,28 @@ def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> N
         case.in_turn = case.realm == own[turn % len(own)] and not (case.only and case.facts.several)
 
 
-def _is_of(case: Case, selection: Selection) -> bool:
-    """Whether the profile of a selection takes a case in.
+def _in_profile(case: Case, selection: Selection) -> bool:
+    """Whether the profile of a selection includes a case.
 
-    A gate has to judge each must clause in each realm: what is not needed for that it asks in one realm by turns, and
-    what can only be observed not at all, unless its clause is named. So a night does with what it alone asks by turns.
+    A gate judges each must clause in each realm. Other cases run in one rotated realm. Cases that only observe are
+    left out, unless their clause is named. A nightly run rotates the cases that only it has.
     """
     profile = selection.profile
     if profile is Profile.SMOKE:
         return case.smoke is not None
     if not profile.includes(Profile(case.facts.profile)):
         return False
-    by_turns = case.facts.turns and Profile(case.facts.profile) is profile
+    rotated = case.facts.turns and Profile(case.facts.profile) is profile
     if profile is not Profile.GATE or selection.clauses:
-        return case.in_turn or bool(selection.clauses) or not by_turns
-    return (case.level is Level.MUST and not by_turns) or (case.level is not Level.SILENT and case.in_turn)
+        return case.in_turn or bool(selection.clauses) or not rotated
+    return (case.level is Level.MUST and not rotated) or (case.level is not Level.SILENT and case.in_turn)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Keep what the selection asks for; begin with `smoke`, and end with the cases that use things up."""
+    """Keep the selected cases; sort `smoke` to the front, and cases that use things up to the end."""
     selection = config.stash[SELECTION]
     offered = {item: case_of(item) for item in items if is_case(item)}
     reasons = {case: why for case in offered.values() if (why := _reason_to_drop(case, selection))}
@@ -139,7 +137,7 @@ def pytest_collection_modifyitems(
     }
     if dropped:
         config.hook.pytest_deselected(items=dropped)
-    items[:] = sorted((item for item in items if offered.get(item) not in reasons), key=_place)
+    items[:] = sorted((item for item in items if offered.get(item) not in reasons), key=_sort_key)
     if worker := config.stash.get(WORKER, None):
         planned = {
             case.id: (case.realm, case.facts.records) for case in [*cases, *_ARRANGED] if case.facts.records
@@ -152,7 +150,7 @@ def pytest_collection_modifyitems(
 def _reason_to_drop(case: Case, selection: Selection) -> str | None:
     if not case.cells:
         return "in no realm of this run"  # pytest's stand-in for a case without parameters
-    if not _is_of(case, selection):
+    if not _in_profile(case, selection):
         return f"out of the profile {selection.profile}"
     if selection.clauses and not set(selection.clauses) & set(case.clauses):
         return "not selected by --clause"
@@ -164,9 +162,9 @@ def _reason_to_drop(case: Case, selection: Selection) -> str | None:
 def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     """The cases that a consumer needs.
 
-    A case is needed when it exercises an operation of the consumer's. One on another operation is needed too where
-    it speaks of a clause that the consumer relies on and no case on the consumer's own operations is sure to judge it:
-    one that goes by turns explores, and may not come to each of its clauses.
+    A case is needed when it exercises an operation of the consumer. A case on another operation is needed when the
+    consumer relies on its clause, and no case on the consumer's own operations is sure to judge that clause. Rotated
+    cases are not sure to: they explore, and may miss some of their clauses.
     """
     catalogue, offered = load_catalogue(), load_description().operations
 
@@ -188,12 +186,12 @@ def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
 def _narrowings(
     config: pytest.Config, kept: Iterable[Case], reasons: Mapping[Case, str]
 ) -> Iterator[Narrowed]:
-    """Say where cases were left out, by options of the suite or of pytest itself.
+    """Report where options of the suite or of pytest left cases out.
 
-    From the gate on, a profile takes in all that must be.
+    Cases outside the profile count in `smoke` only: every larger profile judges all must clauses.
 
     Args:
-        reasons: Why the suite left a case out; pytest gives none.
+        reasons: Why the suite left a case out; pytest gives no reason for its own.
     """
     directory, selection, option = cases_directory(), config.stash[SELECTION], config.getoption
     everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in selection.paths)
@@ -206,7 +204,7 @@ def _narrowings(
     left_out = {
         case
         for case in {*config.stash[_OFFERED]}.difference(kept)
-        if selection.profile is Profile.SMOKE or _is_of(case, selection)
+        if selection.profile is Profile.SMOKE or _in_profile(case, selection)
     }
     yield from (Narrowed(why, None) for why, holds in asked.items() if holds)
     if left_out:
@@ -219,7 +217,7 @@ def _narrowings(
 def _write_unreached(
     worker: Worker, unreached: Mapping[tuple[str, str], str], narrowed: Iterable[Narrowed]
 ) -> None:
-    """Say of each cell without a case why there is none; one process says it for all."""
+    """Write to the journal why a cell has no case; one process does it for all."""
     if worker.name in (MAIN, "gw0"):
         for (clause, realm), reason in unreached.items():
             worker.journal.write("untested", Untested(clause, realm, reason))
@@ -227,11 +225,11 @@ def _write_unreached(
             worker.journal.write("narrowed", each)
 
 
-def _place(item: pytest.Item) -> tuple[int, float, bool]:
-    """Where an item stands in the run, the lowest first.
+def _sort_key(item: pytest.Item) -> tuple[int, float, bool]:
+    """The position of an item in the run; the lowest runs first.
 
-    Cases that create permanent records run late: until then their places are room for requests that must be refused.
-    Of the last ones, those that are long come first, so that no worker is left alone with one at the end.
+    Cases that create permanent records run late: until then, requests that must be refused may use up their budget.
+    Of the cases at the end the longest run first, so that no worker is left alone with a long one.
     """
     if not is_case(item):
         return 0, 0, True
@@ -242,11 +240,11 @@ def _place(item: pytest.Item) -> tuple[int, float, bool]:
 
 
 def forecast(config: pytest.Config, items: Iterable[pytest.Item]) -> Forecast:
-    """What a run of these items will send and leave, and what it leaves untested."""
+    """Estimate a run of these items: requests, permanent records, clauses that stay untested."""
     selection = config.stash[SELECTION]
     cases = [case_of(item) for item in items if is_case(item)]
     realms = {case.realm for case in cases}
     arranged = [case for case in _ARRANGED if case.realm in realms]
-    # A run that was stopped while it collected has not selected anything.
+    # A run that is stopped during the collection has no selection yet.
     unreached = config.stash.get(UNREACHED, {})
     return Forecast([*cases, *arranged], selection, unreached)

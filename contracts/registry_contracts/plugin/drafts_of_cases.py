@@ -1,4 +1,4 @@
-"""Drafts that a case leaves otherwise than it looks: stored by a save that was refused, or deleted and found absent."""
+"""Corrects the ledger after a case: drafts stored by a refused save, and drafts deleted and then found absent."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from registry_contracts.session.draft_cleanup import Place, note_if_there
 from registry_contracts.session.ledger import realm_as_sent
 
 _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
-#: Statuses of a look-up that say that no draft is there; another refusal may be about who asks.
+#: Statuses that say that no draft is there; any other refusal may concern the account that asks.
 _ABSENT: Final = (404, 410)
 
 
 def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
-    """Take off the ledger what a case deleted and found absent, and put on it what a refused save has stored.
+    """Remove from the ledger the drafts that a case deleted and found absent; add those that a refused save stored.
 
-    What several accounts saved is left to the clean-up: that one of them finds it absent says nothing of the others.
-    Looked up is a valid uid of the run, where the case itself neither found the draft absent after the refusal, nor
-    saved it as well.
+    A draft that several accounts saved is left to the clean-up: one account that finds it absent says nothing about
+    the others. After a refused save, the draft is looked up if its uid is valid and of this run, unless the case
+    itself found it absent since, or saved it as well.
     """
     of_drafts: dict[Place, list[Exchange]] = {}
     for exchange in (exchange for attempt in attempts for exchange in attempt.exchanges):
         if (place := _place(exchange)) and exchange.response is not None and not exchange.fault:
             of_drafts.setdefault(place, []).append(exchange)
     for (realm, uid, sent), exchanges in of_drafts.items():
-        gone, refused_to = _trail(exchanges)
+        gone, refused_to = _outcome_of(exchanges)
         if gone and uid not in worker.kept and len(worker.ledger.savers((realm, uid, sent))) < 2:
             worker.ledger.removed(realm, uid, sent)
         own = is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)
@@ -40,15 +40,15 @@ def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
             note_if_there(worker, (realm, uid, sent), refused_to)
 
 
-def _trail(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
+def _outcome_of(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
     """What the requests of a case did to one draft.
 
     Returns:
-        Whether it was deleted, and then refused to who deleted it, so that this is not a matter of rights; and the
-        role whose save was refused last, unless the draft was found absent since or saved as well.
+        Whether it was deleted and then not found by the account that deleted it (so it is no matter of rights); and
+        the role whose save was refused last, unless the draft was found absent since or saved as well.
     """
-    # What reads at the address of a draft; another operation's refusal may be about who asks.
-    looking = operations_with(path=load_description().operations["saveDraft"].path, safe=True)
+    # Reads at the draft's address alone: another operation's refusal may concern the account that asks.
+    reads = operations_with(path=load_description().operations["saveDraft"].path, safe=True)
     saved, gone, refused_to, deleted_by = False, False, None, None
     for exchange in exchanges:
         answer, saving = exchange.answer, exchange.operation == "saveDraft"
@@ -56,7 +56,7 @@ def _trail(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
         sender = headers.get("Authorization"), headers.get("Realm")
         if exchange.operation == "deleteDraft" and answer.success:
             deleted_by = sender
-        elif exchange.operation in looking and answer.refusal:
+        elif exchange.operation in reads and answer.refusal:
             gone |= deleted_by == sender
             refused_to = None if answer.status in _ABSENT else refused_to
         elif saving or answer.success:

@@ -1,7 +1,7 @@
-"""`--finding`: the case that saw a finding, chosen again with the realm, profile and seed of its run.
+"""`--finding`: runs the case of an earlier finding again, with the realm, profile and seed of its run.
 
-The run may come from another machine. Its files choose among the cases that are here, and no more: they name no other
-code, and no address that gets a password.
+The run may come from another machine. Its files may only choose among the cases that are here: they can neither run
+other code nor have a password sent to another address.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from registry_contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, targe
 
 _NAMED_AT_MOST: Final = 20
 _CASE: Final = re.compile(r"(?P<file>[^:\x00-\x1f\x7f]+\.py)::(?P<function>test_\w+)(\[[^\x00-\x1f\x7f]*\])?")
-#: Options of the sandbox that say how it answers; the others name files and ports of the machine that it runs on.
+#: Options of the sandbox that say how it answers; the others name files and ports of its machine.
 _HOW_IT_ANSWERS: Final = frozenset(
     ("--fault", "--variant", "--habit", "--weather", "--weather-seed", "--size-limit")
 )
@@ -40,24 +40,24 @@ _TAKEN_OVER = pytest.StashKey[list[str]]()
 
 
 def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Turn `--finding` into what a run of its case needs; a target, profile or seed that was given stays as it is.
+    """Set the options that `--finding` implies; a given target, profile or seed stays.
 
     Args:
-        paths: What the command names to collect from.
+        paths: Paths of the command line to collect from.
 
     Returns:
-        What to collect from: the cases that saw the finding, or else all that the command names.
+        Paths to collect from: the cases of the finding, or else those of the command line.
 
     Raises:
-        UsageError: no run in the reports has it, it is of another realm than the one given, its case is none of those
-            that are here, or nothing but its own run says where to send requests.
+        UsageError: no run in the reports has the finding, it belongs to another realm than the given one, its case is
+            not here, or nothing but the finding's run names a target.
     """
     given, options = config.getoption(FINDING.flag), config.option
     if given is None:
         return paths
     path, verdict, finding = _seen_before(Path(config.getoption(REPORTS.flag)), given)
     if options.realm and options.realm != [finding.realm]:
-        raise UsageError(f"finding {finding.id} is of {finding.realm}; take {REALM.flag} away")
+        raise UsageError(f"finding {finding.id} is of {finding.realm}; leave {REALM.flag} out")
     given_files = {(config.invocation_params.dir / each.partition("::")[0]).resolve() for each in paths}
     cases = list(_known(path, finding, given_files))
     if finding.realm != ANY_REALM:
@@ -66,13 +66,13 @@ def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, 
         _aim(config, verdict, finding)
     options.profile = options.profile or verdict.profile
     options.seed = verdict.seed if options.seed is None else options.seed
-    if not cases:  # the look before a run saw it, which every run takes
+    if not cases:  # the preflight check found it, which is part of every run
         options.clause = [finding.clause]
     return tuple(cases) or paths
 
 
 def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
-    """The cases of a finding as arguments for pytest: the suite's own, or of a file that the command names."""
+    """The cases of a finding as arguments for pytest: the suite's own, or those of a file on the command line."""
     directory = cases_directory()
     own = {each.relative_to(directory).as_posix() for each in directory.rglob("test_*.py")}
     for case in finding.cases:
@@ -83,13 +83,13 @@ def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
             yield f"{directory}/{case}"
         elif not case.startswith("["):
             raise UsageError(
-                f"{path} names a case '{plain_line(case)}', which is not here; a kept run chooses among the suite's "
-                "cases, and those of a file that the command names"
+                f"{path} names the case '{plain_line(case)}', which is not here; a kept run may only choose cases of "
+                "the suite, or of a file that the command names"
             )
 
 
 def _aim(config: pytest.Config, verdict: VerdictFile, finding: Finding) -> None:
-    """Aim at the embedded sandbox where the finding's run did; no account's password goes where a kept file says."""
+    """Take over the embedded sandbox as target; an address in a kept file never gets a password."""
     options, words, seen_at = config.option, where_of(verdict.command), verdict.target.base_url
     if (where := target_in_words(verdict.target.name, seen_at)) == EMBEDDED_IN_WORDS:
         options.target = SANDBOX
@@ -103,34 +103,38 @@ def _aim(config: pytest.Config, verdict: VerdictFile, finding: Finding) -> None:
     try:
         named = named and checked_base_url(named)
     except ValueError:
-        named = "no address that can be used"
+        named = "no usable address"
     if named != seen_at or not named:
         now = f"{BASE_URL} names {named}" if named else "nothing names an address now"
         raise UsageError(
-            f"finding {finding.id} was seen on {where}, and {now}; say where to look with {TARGET.flag}"
+            f"finding {finding.id} was seen on {where}, and {now}; name the target with {TARGET.flag}"
         )
 
 
 def _harmless(arguments: str) -> str:
-    """The options of the sandbox that a finding's run had, where all of them say how it answers."""
+    """The sandbox options of a finding's run, if they only say how it answers.
+
+    Raises:
+        UsageError: another option is among them.
+    """
     with suppress(ValueError):
         names = [word.partition("=")[0] for word in shlex.split(arguments) if word.startswith("-")]
         if _HOW_IT_ANSWERS.issuperset(names):
             return arguments
     raise UsageError(
-        f"the finding's run had a sandbox with '{plain_line(arguments)}', and a kept run may only choose "
-        f"{', '.join(sorted(_HOW_IT_ANSWERS))}; give {SANDBOX_ARGUMENTS.flag}"
+        f"the finding's run used the sandbox options '{plain_line(arguments)}', and a kept run may only set "
+        f"{', '.join(sorted(_HOW_IT_ANSWERS))}; give {SANDBOX_ARGUMENTS.flag} yourself"
     )
 
 
 def command_of(config: pytest.Config) -> str:
-    """The command of a run, with where it goes if a finding says that."""
+    """The command of a run; with `--finding` it also names the target that was taken over."""
     words = map(str, config.invocation_params.args)
     return shlex.join(["pytest", *words, *config.stash.get(_TAKEN_OVER, [])])
 
 
 def _seen_before(reports: Path, given: str) -> tuple[Path, VerdictFile, Finding]:
-    """The finding of an id, or of the beginning of one, in the latest run that has it, and the file that says so."""
+    """The path of the verdict file, its content and the finding whose id begins so, from the latest run that has it."""
     # The names of runs begin with their moment: the newest run that has a finding comes last.
     folders = {path.stem: path.parents[1] for path in sorted(reports.glob(f"[0-9]*/{FOLDER_NAME}/*.json"))}
     matching = [name for name in folders if name.startswith(given)]

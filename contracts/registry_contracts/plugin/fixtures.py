@@ -62,7 +62,7 @@ def observe(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) ->
 
 @pytest.fixture
 def settings(worker: Worker, realm: str) -> RealmSettings:
-    """The target's settings for the realm; drafts are those of its workflow where the first look showed that."""
+    """The target's settings for the realm; drafts take the workflow's schema if the preflight check saw that work."""
     settings = worker.target.realm_settings(realm)
     if settings.draft_document is None and worker.shared.offered(DRAFTS_OF_WORKFLOW):
         return replace(
@@ -73,7 +73,7 @@ def settings(worker: Worker, realm: str) -> RealmSettings:
 
 @pytest.fixture
 def samples(worker: Worker, author: Actor, settings: RealmSettings, realm: str) -> Samples:
-    """Valid records of the realm, as far as the settings tell; drafts also where they do not."""
+    """Valid records of the realm, from its settings; drafts even without settings."""
     return Samples(settings, realm, partial(prove, worker, author))
 
 
@@ -81,7 +81,7 @@ def samples(worker: Worker, author: Actor, settings: RealmSettings, realm: str) 
 def world(
     request: pytest.FixtureRequest, worker: Worker, author: Actor, samples: Samples, attempt: Attempt
 ) -> World:
-    """The author, records to send, fresh identifiers, and what can be arranged; what the case relies on holds there."""
+    """The author, records to send, fresh identifiers and arrangements; checks first what the case relies on."""
     world = World(worker, author, samples, anew=attempt.replay)
     rely_on(world, case_of(request.node).facts.relies_on)
     return world
@@ -89,13 +89,13 @@ def world(
 
 @pytest.fixture
 def contacts(world: World, operation: str, attempt: Attempt) -> ContactRequests:
-    """Contact records of the author's, sent by the case's operation."""
+    """The author's contact records, sent with the case's operation."""
     return ContactRequests(operation, world, attempt)
 
 
 @pytest.fixture
 def records(world: World, attempt: Attempt) -> WorkflowRecords:
-    """Records of the realm that workflow cases need: standing, to be used up, locked."""
+    """Records that workflow cases need in the realm: existing, expendable and locked ones."""
     return WorkflowRecords(world, attempt)
 
 
@@ -103,20 +103,20 @@ def records(world: World, attempt: Attempt) -> WorkflowRecords:
 def rows(
     request: pytest.FixtureRequest, worker: Worker, world: World, records: WorkflowRecords, attempt: Attempt
 ) -> Rows:
-    """Sends rows of the factor table and claims what is promised of them."""
+    """Sends rows of the factor table and claims what the interface promises for them."""
     clauses = case_of(request.node).clauses
     return Rows(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
 
 
 @pytest.fixture
 def taken_rows(request: pytest.FixtureRequest, worker: Worker, world: World, attempt: Attempt) -> TakenRows:
-    """Sends rows that nothing refuses, and claims that what was taken is there."""
+    """Sends rows that must be accepted, and claims that what was accepted is there."""
     return TakenRows(world, request.getfixturevalue, attempt, worker.catalogue, case_of(request.node).clauses)
 
 
 @pytest.fixture
 def ordinary(worker: Worker, world: World) -> OrdinaryRequests:
-    """Valid requests of the realm's operations, on something the author can use."""
+    """Valid requests for the realm's operations, on records that the author can use."""
     return OrdinaryRequests(world, worker.target.accounts[world.author.role])
 
 
@@ -129,13 +129,13 @@ def limit(worker: Worker) -> Limit:
 
 @pytest.fixture
 def credentials(worker: Worker) -> Credentials:
-    """E-mails and passwords of the target's accounts, as bodies of the request for a token."""
+    """Bodies of the request for a token, with e-mails and passwords of the target's accounts."""
     return Credentials(worker.target)
 
 
 @pytest.fixture
-def description(operation: str, probe: Probe) -> Any:  # noqa: ARG001 - the judge
-    """The description of one operation, of which Schemathesis makes cases; the same in every realm."""
+def description(operation: str, probe: Probe) -> Any:  # noqa: ARG001 - the probe judges the answers
+    """The description of one operation, from which Schemathesis generates cases; the same in every realm."""
     return described_operation(operation)
 
 
@@ -148,7 +148,7 @@ def probe(
     contacts: ContactRequests,
     realm: str,
 ) -> Probe:
-    """Judges generated cases of the operation: in a gate they are dealt out among its realms, later all are sent."""
+    """Judges generated cases of the operation: distributed over its realms in a gate, all in each realm at night."""
     operation, profile = contacts.operation, worker.selection.profile
     has = worker.description.operations[operation].realms
     realms = [name for name in worker.selection.realms if name in has] or [realm]
@@ -166,7 +166,7 @@ def probe(
 
 @pytest.fixture
 def deal(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Deal:
-    """Deals the values of a table to the document realms of the run; in smoke the first ones to the one realm."""
+    """Distributes the values of a table over the document realms of the run; in smoke the first few to one realm."""
     smoke = case_of(request.node).smoke
     if worker.selection.profile is Profile.SMOKE and smoke:
         return Deal(0, 1, smoke["values"])
@@ -176,14 +176,14 @@ def deal(request: pytest.FixtureRequest, worker: Worker, realm: str) -> Deal:
 
 @pytest.fixture
 def elsewhere(worker: Worker, realm: str) -> Elsewhere:
-    """Another realm with drafts, one of the run where it has one."""
+    """Another realm with drafts, preferably one of the run."""
     other = next((name for name in OTHERS[realm] if name in worker.selection.realms), OTHERS[realm][0])
     return Elsewhere(other, other in worker.selection.realms)
 
 
 @pytest.fixture
 def properties(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt, realm: str) -> Properties:
-    """Draws the examples of a property of this realm: few in smoke, always the same in a gate, others each night."""
+    """Draws examples for a property in this realm: few in smoke, the same in each gate, new ones each night."""
     thorough = worker.selection.profile.includes(Profile.NIGHTLY)
     name = f"{worker.target.name} {realm} {case_of(request.node).id}"
     scratch = None if thorough else Path(worker.plan.private)

@@ -1,4 +1,4 @@
-"""What a run will send and judge, before it sends anything, and which settings would let it judge more."""
+"""Estimates a run before it sends anything: requests, permanent records, clauses that lack a setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from registry_contracts.settings.target import Target
 Cell = tuple[str, str]
 
 
-#: Clauses that are named for each reason.
+#: How many clauses are named per reason.
 _NAMED: Final = 6
 
 
@@ -42,16 +42,16 @@ class Forecast:
     """What a run will do to its target.
 
     Args:
-        cases: Those that the run takes up, and what creates the records that they use together.
-        unreached: Cells that no case of the run reaches, by reason.
+        cases: The cases of the run, and stand-ins for what creates the records that they share.
+        unreached: Why no case of the run reaches a cell.
 
     Attributes:
-        requests: About how many the run sends when nothing has to be repeated.
-        minutes: How long these take at the target's pace at least; None without a limit.
+        requests: Estimated number, if nothing has to be repeated.
+        minutes: Their shortest duration at the target's pace; None without a limit.
         permanent_records: How many contacts and submissions stay.
-        musts: The must clauses that the run takes up.
-        wanting: Those that stay untested for want of a setting, counted as at the end of the run.
-        dealt: Those that are judged in a part of their realms: their cases deal out what they try.
+        musts: The must clauses that the run has cases for.
+        wanting: Those that stay untested because a setting is missing, counted as at the end of the run.
+        dealt: Those that are judged in some of their realms: their cases distribute their inputs over the realms.
     """
 
     def __init__(self, cases: Sequence[Case], selection: Selection, unreached: Mapping[Cell, str]) -> None:
@@ -63,8 +63,8 @@ class Forecast:
         for case in cases:
             for clause in map(catalogue.clause, case.clauses):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
-                spoken = not case.operation or case.operation in clause.operations
-                if of_it and spoken and (consumer is None or consumer.covers(clause, case.realm)):
+                concerned = not case.operation or case.operation in clause.operations
+                if of_it and concerned and (consumer is None or consumer.covers(clause, case.realm)):
                     of_cells[clause.id, case.realm].append(case)
             if not case.lacks(self._target):
                 own, dealt = case.sends(selection.profile)
@@ -76,7 +76,7 @@ class Forecast:
         self.minutes = None if pace is None or math.isinf(pace) else self.requests / pace / 60
         self.permanent_records = sum(self._records.values())
         self._unused = _unused_files(selection, self._target)
-        #: What keeps each cell that the run takes up from a verdict.
+        #: The missing setting that keeps a cell from a verdict, if any, for each cell with a case.
         self._reasons = {cell: self._reason(cell, found) for cell, found in of_cells.items()}
         taken_up = Counter(name for name, _ in of_cells)
         self.musts = {clause.id for clause in catalogue.must if clause.id in {*taken_up, *UNIVERSAL}}
@@ -85,10 +85,10 @@ class Forecast:
         self.dealt = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
 
     def _reason(self, cell: Cell, cases: Sequence[Case]) -> str | None:
-        """What keeps a clause from a verdict in a realm, by what each of its cases lacks.
+        """The missing setting that keeps a clause from a verdict in a realm, by what each of its cases lacks.
 
-        As at the end of a run: a case that lacks a setting counts where the clause itself needs that, and where no case
-        sends anything.
+        Counts as the end of a run does: a setting that one case lacks matters if the clause itself needs it, or if no
+        case sends anything.
         """
         lacking, clause = [case.lacks(self._target) for case in cases], load_catalogue().clause(cell[0])
         least = min(lacking, key=lambda needs: (len(needs), sorted(needs)))
@@ -97,13 +97,13 @@ class Forecast:
 
     @property
     def files(self) -> str:
-        """The realms whose temporary files the run uses up; empty where it needs none."""
+        """The realms whose temporary files the run uses up, as text; empty if it needs none."""
         needs = ((realm, need) for realm, need in self._files.items() if need and realm in self._unused)
         return ", ".join(f"{realm} needs {need}, has {self._unused[realm]} left" for realm, need in needs)
 
     @property
     def summary(self) -> str:
-        """One line, for the beginning of a run."""
+        """The estimate in one line, for the beginning of a run."""
         stays = many(self.permanent_records, "permanent record")
         parts = [f"about {many(self.requests, 'request')}{self._pace()}"]
         parts += [f"at most {stays}" if self.permanent_records else "no permanent record"]
@@ -114,7 +114,7 @@ class Forecast:
         return ", ".join(parts)
 
     def lines(self) -> Iterator[str]:
-        """All of it, as a table and sentences."""
+        """The whole estimate, as a table and sentences, for `--plan`."""
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
         yield f"stays         {self._stays()}"
         yield f"uses up       temporary files: {self.files or 'none'}"
@@ -144,9 +144,9 @@ class Forecast:
 
     @cached_property
     def untested(self) -> dict[str, list[str]]:
-        """The must clauses that stay untested, by reason, those with most first.
+        """The must clauses that stay untested, by reason, the most frequent reason first.
 
-        A clause lacks a setting where a realm does; otherwise it is untested where no realm is reached.
+        A clause counts once one of its realms lacks a setting, or if no case reaches it in any realm.
         """
         clauses: defaultdict[str, dict[str, None]] = defaultdict(dict)
         realms: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -165,7 +165,7 @@ class Forecast:
 
 
 def _unused_files(selection: Selection, target: Target) -> dict[str, int]:
-    """How many temporary files no run has used up yet, in each realm whose settings name some."""
+    """How many unused temporary files each realm has whose settings name some."""
     used = UsedUp(selection.reports / USED_UP_FILE if selection.settings else None, target.base_url)
     named = {realm: set(target.realm_settings(realm).temporary_files) for realm in target.realms}
     return {realm: len(files - used.of(realm)) for realm, files in named.items() if files}

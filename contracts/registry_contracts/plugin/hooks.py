@@ -1,4 +1,4 @@
-"""The hooks for programs that embed runs; `registry_contracts.plugin` declares them to pytest."""
+"""Hook specifications for programs that embed runs; `registry_contracts.plugin` declares them to pytest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sandbox(Protocol):
         """Where it answers."""
 
     def ask_to_end(self) -> None:
-        """Tell it that nothing more is sent, and do not wait for its end."""
+        """Tell it that no more requests follow; do not wait for its end."""
 
     def stop(self) -> None:
         """End it; a second call does nothing."""
@@ -32,20 +32,20 @@ class ContractHooks:
 
     @pytest.hookspec(firstresult=True)
     def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox | None:
-        """Start the sandbox of this run in another way than as a process of its own; it answers already.
+        """Return a sandbox for this run that already answers; None starts the embedded one as its own process.
 
         Args:
-            size_limit: Largest upload it is to take, in bytes.
+            size_limit: Largest upload that it accepts, in bytes.
             arguments: More options for it, as `--sandbox-arguments` gives them.
         """
 
     @pytest.hookspec(firstresult=True)
     def pytest_contract_target(self, target: Target) -> Target | None:
-        """Name the settings of a sandbox that needs others than the embedded one; None leaves them as they are."""
+        """Return other settings for a sandbox that needs them; None leaves them unchanged."""
 
     @pytest.hookspec(firstresult=True)
     def pytest_contract_formats(self) -> Sequence[str] | None:
-        """Name the formats of this run's report (`registry_contracts.reports.writers.WRITERS`); None for all."""
+        """Return the report formats of this run (`registry_contracts.reports.writers.WRITERS`); None for all."""
 
     @pytest.hookspec
     def pytest_contract_case(
@@ -56,4 +56,4 @@ class ContractHooks:
         findings: Sequence[Finding],
         attempts: Sequence[Attempt],
     ) -> None:
-        """A case has been judged, its findings are confirmed or dismissed; called before its reports go out."""
+        """Called when a case is judged and its findings are confirmed or dismissed, before its reports go out."""

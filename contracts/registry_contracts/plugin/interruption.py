@@ -1,6 +1,6 @@
-"""How a run is interrupted: by a signal (design 5), or by an internal error of pytest.
+"""Interruptions of a run: signals (design 5) and internal errors of pytest.
 
-Secrets are redacted from the output of such errors, which no report covers.
+Redacts secrets from the output of these errors, which no report redacts.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ _SAME_SIGNAL_SECONDS: Final = 0.3
 
 @contextmanager
 def signals_held() -> Iterator[None]:
-    """Hold signals back from this process and from those that it starts meanwhile, until each says that it is ready.
+    """Block signals in this process and in the workers that it starts; each worker unblocks them when it is ready.
 
-    A terminal tells all processes of a run. A worker that is only starting would die of that, and take pytest's
-    start along.
+    A terminal signals all processes of a run. A worker that is still starting would die, and pytest's start fail.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
     try:
@@ -48,21 +47,21 @@ def signals_held() -> Iterator[None]:
 
 
 def leave_to_controller() -> None:
-    """Let a worker pass over signals that reach all processes of a run: the controller says when it stops."""
+    """Let a worker ignore signals that reach all processes of a run: the controller tells it when to stop."""
     ctrl_c = signal.getsignal(signal.SIGINT)
     for number in INTERRUPTING_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    # What came while this worker started goes unheard: it is ignored by now.
+    # Signals that arrived while this worker started are ignored too.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
     signal.signal(signal.SIGINT, ctrl_c)  # xdist's own worker takes it from now on
 
 
 class Stopping:
-    """Takes Ctrl-C, and what a job that is cancelled or a terminal that is closed sends, for one run.
+    """Handles the signals of Ctrl-C, a cancelled job and a closed terminal for one run.
 
     Attributes:
-        plan: The run, once it is made.
-        finishing: Whether the run is closing its books already, which no first Ctrl-C interrupts.
+        plan: The run's plan, once it is made.
+        finishing: The run is already writing its results; the first Ctrl-C does not interrupt that.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -76,7 +75,7 @@ class Stopping:
         """Handle the signals from now on."""
         if threading.current_thread() is threading.main_thread():
             for number in INTERRUPTING_SIGNALS:
-                # One that is ignored, as under nohup, stays ignored.
+                # A signal that is ignored, as under nohup, stays ignored.
                 if signal.getsignal(number) is not signal.SIG_IGN:
                     signal.signal(number, self._on_signal)
 
@@ -86,10 +85,10 @@ class Stopping:
         return self._first > 0
 
     def begin(self) -> None:
-        """Interrupt the session from now on, and at once where that was asked for before.
+        """Interrupt the session from now on; at once if a signal came before.
 
-        A session that is interrupted in its start ends without its finish: there would be no reports, and workers
-        would be left to themselves.
+        pytest skips the finish of a session that is interrupted while it starts: there would be no reports, and
+        nobody would stop the workers.
         """
         self._begun = True
         if self.asked:
@@ -97,19 +96,19 @@ class Stopping:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self) -> None:
-        """Interrupt the session after a case where the interruption itself was lost: Python drops one in a callback."""
+        """Interrupt the session after a case if the first interruption was lost: Python drops one in a callback."""
         if self.asked and not self.finishing:
             raise KeyboardInterrupt
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Name the outermost step alone: to word all takes seconds, and some have no line, which pytest needs."""
+        """Keep only the outermost traceback entry: formatting all takes seconds, and pytest fails on some entries."""
         if not self._config.getoption("fulltrace"):
             excinfo.traceback = excinfo.traceback[:1]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_unconfigure(self) -> None:
-        """Pass over files that an interruption, between any two steps, left to the garbage collection."""
+        """Ignore warnings about files that the interruption left open."""
         if self.asked:
             warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
 
@@ -122,7 +121,7 @@ class Stopping:
         self._first = now
         if self.plan is None:
             raise KeyboardInterrupt  # nothing was sent yet, and there is nothing to report
-        # Of the test that runs, and of those behind it.
+        # The first line is for the running test, the second for those that follow.
         warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
         self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
         self._say("stopping: what is under way is cleaned up and reported; Ctrl-C again stops at once")
@@ -131,13 +130,13 @@ class Stopping:
 
     def _say(self, text: str) -> None:
         capture: Any = self._config.pluginmanager.getplugin("capturemanager")
-        # A terminal that is closed takes no words.
+        # A closed terminal takes no output.
         with capture.global_and_fixture_disabled() if capture else nullcontext(), suppress(OSError):
             sys.stderr.write(f"\n{text}\n")
             sys.stderr.flush()
 
     def _stop_at_once(self) -> None:
-        """End this process, as its workers notice; it cleans nothing, and the ledgers say what that leaves."""
+        """End this process without clean-up; its workers notice, and the ledgers list what is left."""
         if self.plan is None:
             raise KeyboardInterrupt
         self._say("\n".join(what_is_left(self.plan)))
@@ -146,7 +145,7 @@ class Stopping:
 
 
 def what_is_left(plan: Plan) -> Iterator[str]:
-    """Describe what a run that was stopped at once has left on its target, in lines."""
+    """Lines that describe what a run that was stopped at once left on its target."""
     folder = Path(plan.folder)
     entries = read_entries(sorted(folder.glob("ledger*.jsonl")))
     drafts, kept = removable(entries), list(residue(entries))
@@ -158,15 +157,15 @@ def what_is_left(plan: Plan) -> Iterator[str]:
     yield f"the ledger: {folder}"
 
 
-#: Of libraries below the door: they quote what came over the wire when it makes no sense to them, secrets included.
+#: Loggers below the session: they quote data from the wire that they cannot parse, secrets included.
 _LOGGERS: Final = ("urllib3.connection", "urllib3.connectionpool", "urllib3.response", "urllib3.util.retry")
 _LONGEST_BREAKDOWN: Final = 300
-#: What broke pytest itself in the process that the run began in.
+#: The internal error of pytest in the controller.
 PYTEST_BROKE = pytest.StashKey[str]()
 
 
 class SecretContainment:
-    """Blanks secrets out of pytest's own breakdowns, and keeps the libraries below from logging any."""
+    """Redacts secrets from pytest's internal errors, and disables loggers that would quote secrets."""
 
     def __init__(self, config: pytest.Config, worker: Worker) -> None:
         self._config = config
@@ -178,12 +177,12 @@ class SecretContainment:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Note what to stop."""
+        """Note the session, which an internal error stops."""
         self._session = session
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr: object, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """End the session with a line on what broke pytest, in the place of its traceback; with -v with all of it."""
+        """End the session with one line on pytest's internal error instead of its traceback; -v shows all."""
         redacted = self._worker.redactor.text
         why = plain_line(redacted(breakdown(excinfo.value)), _LONGEST_BREAKDOWN)
         self._config.stash[PYTEST_BROKE] = why

@@ -1,4 +1,4 @@
-"""What a run judges, by its options, and its plan, which workers are told."""
+"""What a run judges, by its options (`Selection`), and the facts that its workers share (`Plan`)."""
 
 from __future__ import annotations
 
@@ -36,14 +36,13 @@ from registry_contracts.settings.guard import refuse_production_realm
 from registry_contracts.settings.settings_reader import load_target
 from registry_contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
 
-#: Requests of a run in all four realms. A run that passes needs about half of it; the rest is for confirming what
-#: does not pass.
+#: Requests of a run in all four realms. A run that passes needs about half; the rest is for confirming findings.
 REQUEST_BUDGETS: Final[Mapping[Profile, int]] = MappingProxyType(
     {Profile.SMOKE: 1_000, Profile.GATE: 10_000, Profile.NIGHTLY: 40_000, Profile.FULL: 60_000}
 )
-#: The seed of profiles that must do the same thing twice.
+#: The seed of the profiles that repeat the same requests in each run.
 FIXED_SEED: Final = 1
-#: Options with which nothing is run, by their names in a configuration.
+#: Options with which pytest runs no tests, by their names in a configuration.
 _LISTING: Final = (
     *("collectonly", "help", "version", "showfixtures", "show_fixtures_per_test", "markers", "cacheshow"),
     "--plan",
@@ -95,7 +94,7 @@ class Selection:
         return DOCUMENT_SIZE_LIMIT if self.profile is Profile.FULL else DEFAULT_SIZE_LIMIT
 
     def aim(self, sandbox_url: str | None = None) -> Target:
-        """The target, where the embedded sandbox is served."""
+        """The target; `sandbox_url` is the address of the embedded sandbox."""
         return self.settings or sandbox_target(sandbox_url or "", self.size_limit)
 
     def judged(self, clauses: Iterable[Clause]) -> list[str]:
@@ -124,7 +123,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def is_contract_run(config: pytest.Config) -> bool:
-    """Whether contract cases are to be run and not just listed: the suite's own, or any where a target is named."""
+    """Whether contract cases run and are not just listed: the suite's own, or any if a target is named."""
     if any(config.getoption(option, None) for option in _LISTING):
         return False
     asked = config.getoption("--registry-contracts", default=False) or config.inipath == RUN_SETTINGS
@@ -136,14 +135,14 @@ def is_contract_run(config: pytest.Config) -> bool:
 
 
 def read_selection(config: pytest.Config) -> Selection:
-    """Read the options.
+    """Read the options of a run.
 
     Raises:
         RegistryContractsError: they cannot be used.
     """
     if not __debug__:
-        raise UsageError("Python leaves assertions out here; run it without -O and without PYTHONOPTIMIZE")
-    _check_words(config)
+        raise UsageError("Python ignores assertions here; run it without -O and without PYTHONOPTIMIZE")
+    _check_values(config)
     paths = choose_finding(config, paths_of(config))
     option, description = config.getoption, load_description()
     profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])
@@ -161,11 +160,11 @@ def read_selection(config: pytest.Config) -> Selection:
     files, name = (option("--consumer"), option("--deviations")), settings.name if settings else SANDBOX
     terms = load_terms(*files, option("--target"), name, Path.cwd())
     if arguments and settings is not None:
-        raise UsageError("--sandbox-arguments is for the embedded sandbox; take it or the target away")
+        raise UsageError("--sandbox-arguments is for the embedded sandbox; leave it or the target out")
     if option("--plan") and getattr(config.option, "numprocesses", None):
-        raise UsageError("--plan needs no workers; take -n away")
+        raise UsageError("--plan needs no workers; leave -n out")
     if option("--seed") is None and not Profile.GATE.includes(profile):
-        config.option.seed = secrets.randbelow(2**32)  # which workers are told
+        config.option.seed = secrets.randbelow(2**32)  # xdist passes the options on to workers
     return Selection(
         target=option("--target"),
         profile=profile,
@@ -173,7 +172,7 @@ def read_selection(config: pytest.Config) -> Selection:
         clauses=clauses,
         operations=operations,
         seed=FIXED_SEED if option("--seed") is None else option("--seed"),
-        # pytest has an option of this name; here it also means: no must clause left out for want of a setting.
+        # pytest's own option; here it also means that no must clause may lack a setting.
         strict=bool(config.getini("strict")),
         reports=Path(option("--reports")),
         sandbox_arguments=tuple(shlex.split(arguments)),
@@ -184,29 +183,27 @@ def read_selection(config: pytest.Config) -> Selection:
 
 
 def paths_of(config: pytest.Config) -> tuple[str, ...]:
-    """What a command line names to collect from; a file that it names takes the place of the folder of all cases."""
+    """Paths of the command line to collect from; a named file replaces the folder of all cases."""
     cases, named = str(cases_directory()), config.args_source is pytest.Config.ArgsSource.ARGS
     if config.getoption("--registry-contracts", default=False) and not named:
         return (cases,)
     return tuple(config.args[1:] if config.args[1:] and config.args[0] == cases else config.args)
 
 
-def _check_words(config: pytest.Config) -> None:
-    """Insist that what pytest would refuse later can be used, before anything is begun or written."""
-    taking_words = [option for option in RUN_OPTIONS if not (option.switch or option.repeatable)]
-    given = [f"{option.flag}={config.getoption(option.flag)}" for option in taking_words]
-    refuse_empty_values(given, [option.flag for option in taking_words])
+def _check_values(config: pytest.Config) -> None:
+    """Refuse option values, before the run begins, that pytest would refuse only later."""
+    with_value = [option for option in RUN_OPTIONS if not (option.switch or option.repeatable)]
+    given = [f"{option.flag}={config.getoption(option.flag)}" for option in with_value]
+    refuse_empty_values(given, [option.flag for option in with_value])
     for option in (KEEP, WAIT, SEED):
         given = config.getoption(option.flag)
         if given is not None and not 0 <= int(given) <= LARGEST_SEED:
-            raise UsageError(
-                f"{option.flag} must be 0 or more, and {LARGEST_SEED} at most, not {plain_line(str(given))}"
-            )
+            raise UsageError(f"{option.flag} must be from 0 to {LARGEST_SEED}, not {plain_line(str(given))}")
     limited = config.getoption("max_warnings") is not None or config.getini("max_warnings")
     if limited and is_contract_run(config):
         raise UsageError(
-            "--max-warnings is not for a contract run, whose exit code 6 is that of inconclusive; take it out of the "
-            "command, PYTEST_ADDOPTS or the file of pytest's settings"
+            "--max-warnings cannot be used in a contract run, where exit code 6 means inconclusive; remove it from the "
+            "command, PYTEST_ADDOPTS or pytest's settings file"
         )
     for choosing in ("-k", "-m"):
         _check_expression(choosing, config.getoption(choosing, ""))
@@ -221,7 +218,7 @@ def _check_words(config: pytest.Config) -> None:
 
 
 def _check_expression(option: str, expression: str) -> None:
-    """Insist that pytest will be able to read an expression, which it does where it chooses items: names as names."""
+    """Refuse an expression that pytest could not parse when it selects items."""
     as_names = _WORD.sub(lambda word: word[0] if word[0] in _OPERATORS else "name", expression)
     try:
         ast.parse(as_names.strip() or "name", mode="eval")
@@ -230,7 +227,11 @@ def _check_expression(option: str, expression: str) -> None:
 
 
 def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
-    """The names, all of which must be known ones."""
+    """The names, all of them known.
+
+    Raises:
+        UsageError: one is unknown.
+    """
     for name in names:
         if name not in known:
             raise UsageError(f"unknown {what} '{name}'; {suggestion(name, known)}")
@@ -238,7 +239,11 @@ def _checked(what: str, names: Iterable[str], known: Iterable[str]) -> tuple[str
 
 
 def _limited(terms: Terms, realms: tuple[str, ...]) -> tuple[str, ...]:
-    """The realms of a run, limited to those of its consumer."""
+    """The realms of a run that its consumer uses.
+
+    Raises:
+        UsageError: there is none.
+    """
     used = terms.consumer.realms if terms.consumer else ()
     limited = tuple(realm for realm in realms if realm in used or not used)
     if terms.consumer and not limited:

@@ -1,8 +1,8 @@
-"""The look at a target before anything is judged, of `run` and of `doctor`.
+"""The preflight check of `run` and `doctor`: whether the target can be judged with these settings.
 
-It goes from what stops everything to what stops little: address, the author's account, a page in place of the service,
-the token, the realms, the rights to write, the schemas, the other accounts, and documented names that the settings
-replace. It ends after twelve requests, and three more for each of these names.
+It checks the address, the author's account, whether a page answers instead of the service, the token, the realms, the
+rights to write, the schemas, the other accounts, and documented names that the settings replace. It sends at most
+twelve requests, and three more for each of these names.
 """
 
 from __future__ import annotations
@@ -49,42 +49,42 @@ from registry_contracts.settings.target import (
 )
 
 _MOST_REQUESTS: Final = 12
-#: How long signing in may take, and all else that a run looks at.
+#: How long signing in may take, and then all other checks of a run.
 _LONGEST_SECONDS: Final = 8.0
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
-#: What an address says that is none of the service's.
+#: Statuses of an address that is not the service's.
 _NOT_THERE: Final = (404, 405, 410)
 _SHORT_LIFE_SECONDS: Final = 120.0
-#: The most that one step sends: a token seen refused twice, a first write of an account.
+#: Most requests of one step: a token that is refused twice, the first write of an account.
 _TOKEN_COSTS, _WRITE_COSTS = 4, 4
-#: How often something is looked at before it counts as contradicted.
+#: How often a contradiction must be seen before it counts.
 _TIMES: Final = 2
-#: What a name costs at most: its own form, and the documented one twice.
+#: Most requests for a name: one with the settings' name, two with the documented one.
 _NAME_COSTS: Final = 3
 _CLOCK: Final = "clock"
 _NAMES: Final = "names"
-#: The clause that says which realms there are, and the operation that shows it by reading alone.
+#: The clause on which realms exist, and the operation that shows it without writing.
 _REALMS_CLAUSE: Final = "realm-document-realms"
 _READING: Final = "listDrafts"
-#: The clause that says how a token is sent.
+#: The clause on how a token is sent.
 _TOKEN_CLAUSE: Final = "token-opens-protected"  # noqa: S105 - no token
 _SUBMITTING: Final = "createWorkflowRecord"
-#: The list of drafts as a look reads it in each realm.
+#: Parts of the request for the list of drafts in each realm.
 _FIRST_ITEM: Final = {"query": {"$top": "1"}}
 
 
 class State(StrEnum):
-    """How one point of a target stands."""
+    """The result of one check."""
 
     OK = "ok"
     #: Worth reading; a run goes on.
     NOTE = "note"
-    #: Nothing was looked at, or nothing can be told.
+    #: Not checked, or without a result.
     UNKNOWN = "unknown"
     #: The settings do not fit the target.
     SETTINGS = "settings"
-    #: The service breaks the interface where nothing can be looked at without it, which a run tells as a finding.
+    #: The service breaks the interface where every other check depends on it; a run reports it as a finding.
     SERVICE = "service"
     #: The target cannot be judged as it is.
     ENVIRONMENT = "environment"
@@ -92,12 +92,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """One point that was looked at.
+    """What one check showed.
 
     Attributes:
-        subject: What it is about: `address`, an account, a realm, an operation in a realm.
-        text: What was seen, and what to do where something is to be done.
-        stops: No case could get anywhere.
+        subject: `address`, an account, a realm, or an operation in a realm.
+        text: What was seen, and what to do about it.
+        stops: No case could be judged.
     """
 
     subject: str
@@ -106,13 +106,13 @@ class Diagnosis:
     stops: bool = False
 
 
-#: A documented name, the clause that says that it is known, the request that tries it, and how many records are listed
-#: at most where it is known.
+#: A documented name, the clause that requires it, the operation and parts of the request that tries it, and how many
+#: records a service that knows it lists at most.
 _Tried = tuple[str, str, str, dict[str, Any], int | None]
 
 
 def _tried_names(target: Target, realm: str) -> Iterator[_Tried]:
-    """Every name that reading in a realm allows to try; what submits names a schema that no service has."""
+    """The documented names that can be tried in a realm; nothing is stored, since submissions use an unknown schema."""
     submission = {"path": {"schema": UNKNOWN_SCHEMA}, "json": {}, "query": {}}
     by_query = submission | {"headers": {"Realm": None}, "query": {"Realm": realm}}
     yield "Realm", "realm-query", _SUBMITTING, by_query, None
@@ -138,7 +138,13 @@ def _tried_names(target: Target, realm: str) -> Iterator[_Tried]:
 
 
 def _is_unknown(operation: str, documented: Response, own: Response, most: int | None) -> bool | None:
-    """Whether the answer to a name shows that it is not known, by that to the target's own; None for neither."""
+    """Whether the service does not know a documented name; None if the answers do not tell.
+
+    Args:
+        documented: The answer to the documented name.
+        own: The answer to the name of the settings.
+        most: How many records are listed at most if the name is known.
+    """
     if operation == _SUBMITTING:
         return _finds_no_realm(documented) and not _finds_no_realm(own)
     if not own.success or documented.refusal:
@@ -151,33 +157,33 @@ def _finds_no_realm(answer: Response) -> bool:
 
 
 def _listed(answer: Response) -> int:
-    """How many records a list holds; none where that cannot be told."""
+    """How many records a list holds; 0 if that cannot be told."""
     try:
         return len(records(answer) or ()) if answer.success else 0
     except Ambiguous:
         return 0
 
 
-#: What was seen, and the exchanges that show it, of which a finding shows the last; None where all is as it should be.
+#: What was seen, and the exchanges that show it (a finding shows the last); None if nothing is wrong.
 Contrast = tuple[Any, ...] | None
 
 
 def _case(realm: str, attempt: Attempt) -> Case:
-    """What is looked at in a realm, as a case of its own."""
+    """The checks in a realm, as a case."""
     clauses, operations = (tuple(sorted(set(names))) for names in zip(*attempt.keys, strict=True))
     title = "names are known as the interface document writes them"
     return Case(f"[preflight in {realm}]", realm, clauses=clauses, operations=operations, title=title)
 
 
 @dataclass
-class Look:
-    """One look at a target.
+class Preflight:
+    """One preflight check of a target.
 
     Attributes:
-        writes: Whether drafts may be saved and faulty submissions sent.
+        writes: Whether it may save drafts and send faulty submissions.
         seconds: How long it may take once the author has signed in.
-        limit: Requests that it may send; a step that may not come to its end within them is not begun.
-        attempts: What was sent in each realm, and what of it was seen twice to contradict a clause.
+        limit: Requests that it may send; a step that may need more is skipped.
+        attempts: By realm, the exchanges and the contradictions that were seen twice.
     """
 
     session: Session
@@ -189,22 +195,22 @@ class Look:
     attempts: dict[str, Attempt] = field(default_factory=lambda: defaultdict(lambda: Attempt(1)), init=False)
 
     def __post_init__(self) -> None:
-        """Note where there are drafts."""
+        """Note the realms with drafts."""
         self._rights, self._target = Rights(self.session), self.session.target
         self._reading = [realm for realm in self.realms if realm in DOCUMENT_REALMS]
 
     def diagnoses(self, wait_seconds: float = 0.0) -> Iterator[Diagnosis]:
-        """Everything in order of use; ends at what stops everything, or is spent.
+        """Results in the order of the checks; the first that stops everything is the last.
 
         Args:
-            wait_seconds: How long to wait for a target whose gateway answers in its place.
+            wait_seconds: How long to wait for a target that is starting, while its gateway answers for it.
         """
         try:
             for diagnosis in self._steps(wait_seconds):
                 yield diagnosis
                 if diagnosis.stops:
                     return
-        except EnvironmentFault as fault:  # a fault that passes; a run has its own ways with it
+        except EnvironmentFault as fault:  # it may pass: a run retries by itself
             yield Diagnosis("address", State.ENVIRONMENT, str(fault))
 
     def _steps(self, wait_seconds: float) -> Iterator[Diagnosis]:
@@ -220,10 +226,10 @@ class Look:
         return self.session.counts["requests"] + requests <= self.limit
 
     def _send(self, realm: str, operation: str = _READING, **parts: Any) -> Exchange:
-        """Send an operation as the author: one draft is listed, unless parts say otherwise.
+        """Send an operation as the author; by default the list of drafts, limited to one.
 
         Raises:
-            EnvironmentFault: it was not answered.
+            EnvironmentFault: no answer came.
         """
         exchanges = self.attempts[realm].exchanges
         actor = Actor(self.session, AUTHOR, realm, f"[preflight in {realm}]", exchanges=exchanges)
@@ -235,7 +241,12 @@ class Look:
     def _contradicts(
         self, realm: str, about: tuple[str, str], expected: str, contrasts: Iterable[Contrast]
     ) -> bool:
-        """Whether a clause is contradicted at an operation each time that it is looked at; then it is noted."""
+        """Whether every check contradicts a clause at an operation; then note the contradictions.
+
+        Args:
+            about: Clause and operation.
+            contrasts: Makes a check for each item.
+        """
         seen = [contrast for contrast in takewhile(bool, contrasts) if contrast]
         if len(seen) < _TIMES:
             return False
@@ -252,7 +263,7 @@ class Look:
             yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
             author = self._sign_in(AUTHOR)
         if "TLS" in author.refusal and wants_client_certificate(self._target):
-            why = "it ends the TLS handshake as one does that wants a client certificate, and none is set"
+            why = "it ends the TLS handshake as if it required a client certificate, and none is set"
             raise UsageError(f"{url}: {why}; name its file as client_certificate in [tls] of the settings")
         if author.environment:
             hint = _other_scheme(url, author.refusal) or "; is the service up and the base URL right?"
@@ -266,7 +277,7 @@ class Look:
         with self.session.time_limit(_LONGEST_SECONDS):
             return self.session.tokens.token(role)
 
-    # By reading.
+    # Checks that only read.
 
     def _lists(self) -> Iterator[Diagnosis]:
         """The list of drafts in each realm."""
@@ -302,7 +313,7 @@ class Look:
             yield Diagnosis("realms", state, f"{url} {why}", stops=True)
 
     def _all_unknown(self, realm: str, refused: Mapping[str, Exchange]) -> bool:
-        """Whether all are refused as a realm is that does not exist, and in words about the realm."""
+        """Whether all realms are refused like one that does not exist, with a message about the realm."""
         unknown = self._send(realm, headers={"Realm": UNKNOWN_REALM}).answer
         answers = [exchange.answer for exchange in refused.values()]
         return all(refused_as(answer, unknown) and "realm" in answer.text.lower() for answer in answers)
@@ -312,33 +323,33 @@ class Look:
             for exchange in (before, self._send(realm)):
                 seen = exchange.answer.quote()
                 if capitals:
-                    seen = f"'{realm.upper()}' is taken in the place of '{realm}', which was answered {seen}"
+                    seen = f"'{realm.upper()}' is accepted instead of '{realm}', which was answered {seen}"
                 yield (seen, exchange) if exchange.answer.refusal else None
 
         about = _REALMS_CLAUSE, _READING
         return self._affords(1) and self._contradicts(realm, about, "the realm is accepted", refusals())
 
     def _token_refused(self, realm: str) -> str:
-        """How a token just issued is refused as one that never was, in words, seen twice."""
-        told: list[str] = []
+        """How the service refuses a new token twice like a made-up one, as text; empty if it does not."""
+        refused: list[str] = []
 
         def refusals() -> Iterator[Contrast]:
             for _ in range(_TIMES):
                 issued, made_up = self._send(realm), self._send(realm, token=NO_TOKEN)
-                told.append(f"{issued.answer.quote()}; {SCHEME_ADVICE}")
+                refused.append(f"{issued.answer.quote()}; {SCHEME_ADVICE}")
                 unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
-                seen = f"a token just issued is refused as one that never was: {told[-1]}"
+                seen = f"a token just issued is refused like a made-up one: {refused[-1]}"
                 yield (seen, made_up, issued) if unknown else None
 
         found = self._contradicts(realm, (_TOKEN_CLAUSE, _READING), "the token is known", refusals())
-        return f"knows none of its own tokens: {told[-1]}" if found else ""
+        return f"knows none of its own tokens: {refused[-1]}" if found else ""
 
-    # By writing.
+    # Checks that write.
 
     def _first_writes(self) -> Iterator[Diagnosis]:
-        """Whether the author may write, and the schema of contacts is known: where no realm lets it, that stops all.
+        """Check whether the author may write and the contact schema is known.
 
-        The first realm that lets it tells enough.
+        The first realm that accepts a write is enough. If none does, nothing can be judged.
         """
         if not self.writes or not (self.consumer is None or any(map(self.consumer.uses, first_writes()))):
             return
@@ -364,7 +375,7 @@ class Look:
             yield Diagnosis(AUTHOR, State.SETTINGS, why, stops=len(lacking) == len(self._reading))
 
     def _workflow_schemas(self) -> Iterator[Diagnosis]:
-        """Whether one realm knows the schema that its settings name for the workflow."""
+        """Check whether a realm knows the workflow schema of its settings; the first that does is enough."""
         named = [realm for realm in self.realms if self._target.realm_settings(realm).workflow_schema]
         refusals: dict[str, str] = {}
         if not self.writes or self.consumer is not None or not self._affords(len(named)):
@@ -378,18 +389,18 @@ class Look:
                 yield _names_no_schema(realm, "workflow_schema", refusal, stops=all(refusals.values()))
 
     def _accounts(self) -> Iterator[Diagnosis]:
-        """Whether the other accounts sign in."""
+        """Check whether the other accounts sign in."""
         for role in ACCOUNT_ROLES[1:]:
             if missing := self._target.missing(f"account.{role}"):
                 yield Diagnosis(role, State.UNKNOWN, missing)
             elif self._affords(1):
                 yield _signed_in(role, self._sign_in(role), self._target.base_url)
 
-    # Names of the target's own.
+    # Names that the settings replace.
 
     def _names(self) -> Iterator[Diagnosis]:
-        """Try the documented names that the settings replace, each in the first realm that can tell."""
-        names, told = WireNames.of(self._target), set[str]()
+        """Try the documented names that the settings replace, each in the first realm whose answers tell."""
+        names, tested = WireNames.of(self._target), set[str]()
         if not names:
             return
         text = f"{self._target.base_url} is sent names of its own: {names.in_words()}"
@@ -398,56 +409,56 @@ class Look:
         for realm in self.realms:
             for tried in _tried_names(self._target, realm):
                 name, _, operation, *_ = tried
-                asked = name in names and name not in told and (self.writes or operation != _SUBMITTING)
-                if asked and self._affords(_NAME_COSTS) and self._tells(realm, *tried):
-                    told.add(name)
+                due = name in names and name not in tested and (self.writes or operation != _SUBMITTING)
+                if due and self._affords(_NAME_COSTS) and self._test_name(realm, *tried):
+                    tested.add(name)
 
-    def _tells(
+    def _test_name(
         self, realm: str, name: str, clause: str, operation: str, parts: dict[str, Any], most: int | None
     ) -> bool:
-        """Whether a realm tells if a documented name is known."""
-        own, told = self._send(realm, operation, **parts), list[bool | None]()
+        """Send a documented name twice, and note it if it is unknown; return whether the answers told."""
+        own, unknown = self._send(realm, operation, **parts), list[bool | None]()
 
         def refusals() -> Iterator[Contrast]:
             for _ in range(_TIMES):
                 documented = self._send(realm, operation, **parts, documented=name)
-                told.append(_is_unknown(operation, documented.answer, own.answer, most))
+                unknown.append(_is_unknown(operation, documented.answer, own.answer, most))
                 quoted = documented.answer.quote()
                 seen = f"the name of the settings is known, and the documented one was answered {quoted}"
-                yield (seen, documented, own) if told[-1] else None
+                yield (seen, documented, own) if unknown[-1] else None
 
         found = self._contradicts(realm, (clause, operation), f"{name} is known", refusals())
-        return found or told[-1] is not None
+        return found or unknown[-1] is not None
 
 
 def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, list[str]]:
-    """Look at the target of a run, so that the workers share the tokens; findings of the look are written down.
+    """Check the target of a run and write findings to the journal; the workers then share the tokens.
 
     Returns:
-        One sentence on what makes judging impossible, None otherwise, and what is worth reading besides. An answer
-        that breaks the contract of signing in is no obstacle: its own cases find it.
+        Why nothing can be judged, in one sentence, or None; and notes worth reading. A service that breaks the
+        contract of signing in is no reason: the cases on signing in find that.
     """
     if worker.target.is_sandbox:
-        # An embedded sandbox that answers may be one with a fault, which its cases are there to find.
+        # An embedded sandbox may have a fault, which the cases are to find.
         author = worker.tokens.token(AUTHOR)
         down = author.environment and author.status is None
         return (f"{worker.target.base_url} cannot be judged: {author.refusal}" if down else None), []
-    look = Look(worker, worker.selection.realms, writes=True, consumer=worker.selection.terms.consumer)
-    started, told = datetime.now(UTC), list(look.diagnoses(wait_seconds))
-    for realm, attempt in look.attempts.items():
+    check = Preflight(worker, worker.selection.realms, writes=True, consumer=worker.selection.terms.consumer)
+    started, diagnoses = datetime.now(UTC), list(check.diagnoses(wait_seconds))
+    for realm, attempt in check.attempts.items():
         if attempt.evidence:
             found = ", ".join(sorted({clause for clause, _ in attempt.keys}))
             ending = Ending(Verdict.FAIL, f"contradicted as seen before the first case: {found}")
             case = _case(realm, attempt)
             findings = [worker.finding(seen, case, attempt.exchanges) for seen in confirm([attempt])]
             worker.write_case(case, attempt, ending, started, findings=findings)
-    stopping = (each.text for each in told if each.stops and each.state is not State.SERVICE)
-    notes = [each for each in told if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
+    stopping = (each.text for each in diagnoses if each.stops and each.state is not State.SERVICE)
+    notes = [each for each in diagnoses if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
     return next(stopping, None), [each.text for each in notes]
 
 
 def _clock(ahead: float) -> Diagnosis:
-    """By how much the clocks differ, as signing in showed."""
+    """How far the target's clock is ahead of ours, in seconds, by the answer to signing in."""
     if not ahead:
         return Diagnosis(_CLOCK, State.OK, "agrees with ours")
     differs = f"{abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} ours, which is taken into account"
@@ -455,7 +466,7 @@ def _clock(ahead: float) -> Diagnosis:
 
 
 def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
-    """How a role signs in."""
+    """The result of signing a role in."""
     if token.value:
         end, issued = read_timestamp(token.expires), read_timestamp(token.issued)
         if end is None or issued is None:
@@ -487,9 +498,9 @@ def _names_no_schema(realm: str, setting: str, refusal: str, *, stops: bool) -> 
 
 
 def _about_the_token(answer: Response) -> bool:
-    """Whether a refusal is for the token: 401, or in words, but for want of rights these may be the same."""
-    spoken = any(word in answer.text.lower() for word in ("token", "bearer", "authorization"))
-    return answer.status == _UNAUTHENTICATED or (answer.refusal and answer.status != _FORBIDDEN and spoken)
+    """Whether a refusal concerns the token: by its status 401, or by its text unless 403 says that rights lack."""
+    named = any(word in answer.text.lower() for word in ("token", "bearer", "authorization"))
+    return answer.status == _UNAUTHENTICATED or (answer.refusal and answer.status != _FORBIDDEN and named)
 
 
 def _address(url: str) -> tuple[State, str]:
@@ -503,7 +514,7 @@ def _address(url: str) -> tuple[State, str]:
 
 
 def _other_scheme(url: str, why: str) -> str:
-    """What may be wrong with the scheme of an address, by what became of the connection."""
+    """A hint that the address may have the wrong scheme, by how the connection failed; empty if nothing says so."""
     if url.startswith("https:") and "TLS" in why:
         return "; does it want http, or its authority as ca_bundle in [tls]?"
     return "; does it want https?" if url.startswith("http:") and ("reset" in why or "closed" in why) else ""

@@ -47,22 +47,22 @@ MOST_SPOILT = 5
 #: Tries at a contradiction by a case that creates permanent records or takes temporary files.
 _MOST_THAT_USE_UP: Final = 3
 _SPOILABLE: Final = (Verdict.INCONCLUSIVE, Verdict.ERROR)
-#: Endings of a case that say nothing against the service.
+#: Exceptions after which a case is inconclusive.
 INCONCLUSIVE = (*OBSTACLES, Flaky)
-#: Endings that a case raises on purpose.
+#: Exceptions that a case raises on purpose.
 EXPECTED = (Contradiction, *INCONCLUSIVE, Untested)
-_TRIES_DIFFER: Final = "the same requests came to something else from one try to the next"
+_TRIES_DIFFER: Final = "the same requests had other results at a second try"
 _BAD: Final = (Verdict.FAIL, Verdict.ADVISORY)
 _FAILING: Final = (Verdict.FAIL, Verdict.ERROR)
 
 
 @dataclass
 class Try:
-    """One attempt with its reports, and how it has ended so far.
+    """One attempt with its reports, and its ending so far.
 
     Attributes:
-        spoilt: The environment stood in the way, or may have caused what was seen; nothing in it is a finding.
-        recorded: How many properties the item had before its first attempt, and how many before this one.
+        spoilt: The environment failed, or may have caused what was seen; nothing in it is a finding.
+        recorded: How many user properties the item had before its first attempt, and before this one.
     """
 
     attempt: Attempt
@@ -72,21 +72,21 @@ class Try:
     recorded: tuple[int, int] = (0, 0)
 
 
-#: How many properties an item had before its first attempt.
+#: How many user properties an item had before its first attempt.
 _RECORDED = pytest.StashKey[int]()
 #: The attempt under way, on the item's stash.
 TRY = pytest.StashKey[Try]()
 
 
 def verdict_of(report: pytest.TestReport | pytest.CollectReport) -> str | None:
-    """The verdict of the case that a report is about; empty where it is of one attempt, None where it is no case's."""
+    """The verdict of a report's case; empty if the report is of a single attempt, None if it is of no case."""
     verdict: str | None = getattr(report, _VERDICT, None)
     return verdict
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a contract case and report it as pytest does; other items go their usual way."""
+    """Run a contract case and report it as pytest does; leave other items to pytest."""
     if not is_case(item):
         return None
     worker = item.config.stash[WORKER]
@@ -98,10 +98,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
             worker.tokens.sign_in_again()
-        # In case a worker dies in it.
+        # Names the case if the worker dies in it.
         worker.journal.write("begin", case_of(item).begun)
         reports = _run(item, nextitem, worker)
-        # The item lasts until the run ends: what its last attempt sent and got must not.
+        # Free the exchanges of the last attempt: the item itself stays until the run ends.
         del item.stash[TRY]
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
@@ -110,7 +110,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[pytest.TestReport]:
-    """Run a case to its end, write it down, and return the reports that speak for it."""
+    """Run a case to its verdict, write it to the journal, and return the reports that stand for it."""
     case, started = case_of(item), datetime.now(UTC)
     tries = attempts_at(item, nextitem, worker)
     judged, tried = judged_by(tries), [each.attempt for each in tries]
@@ -126,7 +126,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     decisive, ending = _conclusion(case, judged, confirmed, worker)
     reports = decisive.reports
     worker.write_case(case, decisive.attempt, ending, started, findings=findings, attempts=tried)
-    _speak(item, reports, ending, confirmed, worker)
+    _set_outcome(item, reports, ending, confirmed, worker)
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
     )
@@ -136,7 +136,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
 
 
 def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> list[Try]:
-    """Run a case until it is judged, or its attempts are used up; all of them, in order."""
+    """Run a case until it is judged or its attempts are used up; return all attempts, in order."""
     tries, case = list[Try](), case_of(item)
     while True:
         clear = [tried.attempt for tried in tries if not tried.spoilt]
@@ -149,7 +149,7 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
         contradicted = set().union(*(attempt.keys for attempt in clear))
         worker.wait_for_deployment(case, contradicted)
         must = _about_a_must([clause for clause, _ in contradicted] or case.clauses, worker)
-        # What a case is planned to create it creates, whatever it claims; a replay of it is in no plan.
+        # The plan of permanent records allows the first attempt of a case, but no replay.
         planned = not contradicted and bool(case.facts.records)
         attempt = Attempt(
             len(tries) + 1,
@@ -161,7 +161,7 @@ def attempts_at(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker)
 
 
 def judged_by(tries: Sequence[Try]) -> list[Try]:
-    """Attempts that a case is judged by: the clear ones, or else the last, which says what went wrong."""
+    """The attempts that decide a case: those that are not spoilt, or else the last, which says what went wrong."""
     return [tried for tried in tries if not tried.spoilt] or [_in_failing_environment(tries[-1])]
 
 
@@ -185,7 +185,10 @@ def _about_a_must(clauses: Iterable[str], worker: Worker) -> bool:
 
 
 def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> Ending:
-    """The attempt's verdict: what was raised, or what its assertions amount to; one on a clause of its own is due."""
+    """The ending of an attempt: what it raised, or what its assertions amount to.
+
+    An attempt that asserts nothing on the case's own clauses did not pass.
+    """
     seen = attempt.keys - attempt.dismissed
     if raised.verdict is not Verdict.PASS:
         return raised
@@ -198,7 +201,7 @@ def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> End
         return raised
     if attempt.observations:
         return Ending(Verdict.OBSERVED)
-    # One that sends nothing is a mistake; the other may have met a service that gives no occasion.
+    # A case that sends nothing is a mistake; for one that sends, the service may have given no occasion to judge.
     return Ending(Verdict.UNTESTED if attempt.exchanges else Verdict.ERROR, QUIET)
 
 
@@ -206,21 +209,21 @@ def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) 
     """Whether the environment may have caused how an attempt ended (design 4.7).
 
     Args:
-        lost: A request was not answered in it, be it one of the suite's own.
-        disturbed: Some worker met a fault meanwhile, so that the service may have forgotten a token of the case's own.
+        lost: A request had no answer during the attempt, possibly one of the suite's own.
+        disturbed: A worker met a fault meanwhile; the service may have restarted and forgotten the case's token.
     """
     if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
         return True
     if ending.verdict is Verdict.INCONCLUSIVE and any(exchange.blocked for exchange in attempt.exchanges):
-        return False  # the same would be blocked again
+        return False  # a repetition would be blocked again
     unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
     return unfinished and (lost or disturbed or attempt.clouded or attempt.met_the_way)
 
 
 def _needs_replay(attempts: Sequence[Attempt], case: Case) -> bool:
-    """Whether something contradicted in the first attempt has neither been seen again nor looked for enough.
+    """Whether a contradiction of the first attempt was not seen again, and more replays are allowed.
 
-    A case that uses up what it is given is not tried that often.
+    A case that uses up records or files has fewer replays.
     """
     most = _MOST_THAT_USE_UP if case.facts.records or case.facts.files else MOST_REPLAYS
     open_keys = attempts[0].keys - attempts[0].confirmed.keys()
@@ -230,11 +233,11 @@ def _needs_replay(attempts: Sequence[Attempt], case: Case) -> bool:
 
 
 def _in_failing_environment(last: Try) -> Try:
-    """The last of attempts that were all spoilt, without its contradictions."""
+    """The last attempt, if all were spoilt, without its contradictions."""
     if last.attempt.keys - last.attempt.confirmed.keys():
         last.attempt.forget_doubtful()
         why = last.ending.reason or "see the traffic"
-        words = f"contradicted only where the environment failed, which proves nothing: {why}"
+        words = f"contradicted only while the environment failed, which proves nothing: {why}"
         last.ending = Ending(Verdict.INCONCLUSIVE, words)
     return last
 
@@ -246,54 +249,55 @@ def _conclusion(
     first = judged[0]
     decisive, ending = first, first.ending
     for replay in judged[1:]:
-        # What stood in the way of looking at advice once more says nothing of the musts, which were judged before.
+        # An obstacle to repeating a should leaves the musts as the first attempt judged them.
         hindered = replay.attempt.advisory and replay.ending.verdict is Verdict.INCONCLUSIVE
         if not replay.attempt.keys and not hindered:
             decisive, ending = replay, replay.ending
     if confirmed:
         must = _about_a_must((each.clause for each in confirmed), worker)
         own = any(each.clause in case.clauses for each in confirmed)
-        # Findings hide no obstacle: a case that was blocked stays inconclusive beside a should, or beside a finding of
-        # the universal checks, which is one of its own and says nothing about the clauses of the case.
+        # Only a must of the case's own clauses outweighs an obstacle. A should does not, nor does a finding of the
+        # universal checks, which says nothing about the clauses of the case.
         blocked = ending.verdict is Verdict.INCONCLUSIVE and not (own and must)
         stays = ending.verdict is Verdict.ERROR or blocked
         return first, ending if stays else Ending(Verdict.FAIL if must else Verdict.ADVISORY)
     if ending.verdict is Verdict.ADVISORY and first.attempt.held:
-        # A finding that was not confirmed is told for its own clause.
+        # The unconfirmed finding is reported at its own clause.
         return first, Ending(Verdict.PASS)
     if ending.verdict in _BAD:
-        why = f"a contradiction that did not come back: {ending.reason}"
+        why = f"a contradiction that could not be repeated: {ending.reason}"
         return decisive, Ending(Verdict.INCONCLUSIVE, why)
     return decisive, ending
 
 
-def _speak(
+def _set_outcome(
     item: pytest.Item,
     reports: Sequence[pytest.TestReport],
     ending: Ending,
     confirmed: Sequence[Finding],
     worker: Worker,
 ) -> None:
-    """Let the reports say how the case ended: failed, skipped with the reason, or passed.
+    """Set the outcome of a case's reports: failed, skipped with the reason, or passed.
 
-    A contradicted case is shown with its bearing on the run; the journal keeps what was seen.
+    A contradiction that is an accepted deviation or outside the consumer's scope counts as skipped; the journal
+    keeps what was seen.
     """
     scope = scope_of(confirmed) if ending.verdict in _BAD else ConsumerScope.COUNTS
     counts = scope is ConsumerScope.COUNTS
     of_call = next((report for report in reports if report.when == "call"), reports[0])
-    telling = next((report for report in reports if not report.passed), of_call)
+    decisive = next((report for report in reports if not report.passed), of_call)
     text = ""
     if not counts:
         text = f"{scope}: {', '.join(each.clause for each in confirmed)}"
     elif ending.verdict not in _FAILING:
         text = f"{ending.verdict}: {ending.reason}" if ending.reason else ""
-    elif not telling.failed:
+    elif not decisive.failed:
         lines = "\n".join(each.line for each in confirmed) or ending.reason or ""
-        telling.outcome, telling.longrepr = "failed", displayed(worker.redactor.text(lines))
+        decisive.outcome, decisive.longrepr = "failed", displayed(worker.redactor.text(lines))
     if text:
         path, line, _ = item.location
         reason = displayed(worker.redactor.text(text))
-        telling.outcome, telling.longrepr = "skipped", (path, line or 0, reason)
+        decisive.outcome, decisive.longrepr = "skipped", (path, line or 0, reason)
     for report in reports:
         setattr(report, _VERDICT, str(ending.verdict if counts else scope))
 
@@ -302,12 +306,12 @@ def _speak(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note how an attempt ended by what it raised, and keep to what it recorded itself."""
+    """Note the ending of an attempt by what it raised; keep only the user properties of this attempt."""
     report = yield
     if not is_case(item):
         return report
     tried, raised = item.stash[TRY], call.excinfo
-    # Also on the reports of subtests, of which Schemathesis makes one for each operation: they go out at once.
+    # Reports of subtests, which Schemathesis makes for each operation, go out at once and need it too.
     setattr(report, _VERDICT, "")
     before, since = tried.recorded
     report.user_properties = [*report.user_properties[:before], *report.user_properties[since:]]
@@ -324,7 +328,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_runtest_makereport")
 def pytest_report_expected(item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
-    """Report what a case raises on purpose like a skip: a traceback costs more than most cases, and is never shown."""
+    """Report exceptions raised on purpose like a skip: a traceback is slower than most cases, and never shown."""
     raised = call.excinfo
     if raised is None or not is_case(item) or not isinstance(raised.value, EXPECTED):
         return None
@@ -339,7 +343,7 @@ def _raise(error: BaseException) -> NoReturn:
 
 
 def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.Item) -> None:
-    """Note what a case was blocked by where that is promised, and was seen in this attempt; once is enough in a run."""
+    """Note the contradiction that blocked a case, if this attempt saw it and no case of the run confirmed it yet."""
     broken = error.evidence if isinstance(error, Blocked) else None
     if broken is None or not {each.id for each in attempt.exchanges}.issuperset(broken.exchanges):
         return
@@ -348,7 +352,7 @@ def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.It
 
 
 def _mark(clause: str, operation: str | None, case: Case) -> str:
-    """The mark of a finding that was confirmed in the realm of a case."""
+    """The key in the shared state for a finding confirmed in the realm of a case."""
     return f"confirmed {clause} {operation} {case.realm}"
 
 
@@ -356,7 +360,7 @@ def _ending_of(error: BaseException) -> Ending:
     if isinstance(error, Contradiction):
         return Ending(Verdict.FAIL, str(error).partition("\n")[0])
     if isinstance(error, Flaky):
-        # A mistake of the suite is one, even where the second try did not come to it.
+        # A mistake of the suite counts even if the second try did not reach it.
         broke = (each for each in getattr(error, "exceptions", ()) if isinstance(each, SuiteError))
         mistake = next(broke, None)
         return _ending_of(mistake) if mistake else Ending(Verdict.INCONCLUSIVE, _TRIES_DIFFER)
@@ -369,7 +373,7 @@ def _ending_of(error: BaseException) -> Ending:
 
 
 def _redact(report: pytest.TestReport, worker: Worker) -> None:
-    """Take the secrets out of a report, and what a terminal would obey."""
+    """Remove secrets and terminal commands from a report."""
 
     def plain(text: str) -> str:
         return displayed(worker.redactor.text(text))

@@ -1,4 +1,4 @@
-"""A run: how it begins, what the process that starts it hears of cases and workers, and how it closes the books."""
+"""A run from its first line to its reports, in the process that starts it (the controller)."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ from registry_contracts.session.shared_state import PRIVATE_PREFIX, remove_aband
 from registry_contracts.session.sweep import sweep_runs
 from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
 
-#: How long workers may take to end the case they are in and to clean up.
+#: How long workers may take to end their case and to clean up.
 _PATIENCE_SECONDS: Final = 60.0
-#: What generates and runs the cases.
+#: Packages whose versions `run.json` names.
 _VERSIONS: Final = {
     "suite": "registry-contracts",
     **{name: name for name in ("schemathesis", "hypothesis", "pytest")},
@@ -87,17 +87,17 @@ _BROKEN: Final = (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
 
 @dataclass(eq=False)
 class Run:
-    """A run, as a plugin of pytest.
+    """A run, as a pytest plugin in the controller.
 
     Attributes:
-        nodes: The controllers of its workers, as xdist makes them.
+        nodes: xdist's controllers of the workers.
         died: Names of workers that died.
-        planned: How many cases have to run for the run to be whole.
-        ended: What each process has sent and met, by name, once it is over.
-        failed: Why something failed that is no case, by where.
-        complaints: What is wrong with the history, lines of it or all, in a line each.
+        planned: How many cases have to run for the run to be complete.
+        ended: Counts of requests, retries and faults of each finished process, by its name.
+        failed: Reasons of failures outside the cases, by where they happened.
+        complaints: What is wrong with the history, one line each.
         trouble: Why there are no reports.
-        unbegun: No case can be judged on its target.
+        unbegun: No case can be judged on this target.
     """
 
     config: pytest.Config
@@ -117,19 +117,19 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """Where its evidence stands."""
+        """The run's folder in the reports."""
         return Path(self.worker.plan.folder)
 
     @property
     def over(self) -> bool:
-        """Whether its books are closed."""
+        """Whether there is a verdict, or a reason why there is none."""
         return self.verdict is not None or self.trouble is not None
 
-    # What xdist tells of its workers.
+    # xdist's hooks about workers.
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionstart(self) -> Iterator[None]:
-        """Let no signal end a worker that is only starting."""
+        """Protect workers that are starting from signals."""
         with signals_held():
             return (yield)
 
@@ -142,20 +142,20 @@ class Run:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object | None) -> None:
-        """Note which worker died; one that ends as it should leaves no error, one that was stopped by hand this one."""
+        """Note a worker that died: one with an error other than that of Ctrl-C."""
         if error and error != "keyboard-interrupt":
             self.died.append(node.workerinput["workerid"])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """Note how many cases there are; every worker collects alike."""
+        """Note the number of cases, which is the same in every worker."""
         self.planned = len(ids)
 
-    # What pytest tells of what it collects and runs.
+    # pytest's hooks about collecting and running.
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool | None:
-        """Look at the target before any case sends something; one clear line when it cannot be judged."""
+        """Run the preflight check before any case; report in one line if the target cannot be judged."""
         self.stopping.begin()
         try:
             obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
@@ -169,9 +169,9 @@ class Run:
             self.worker.stop(BREAKER, obstacle)
             return True
         if aside := set_folder_aside(self.folder.parent):
-            notes.append(f"'latest' in the reports was a folder and no link; it is '{aside}' now")
+            notes.append(f"'latest' in the reports was a folder instead of a link; it is now '{aside}'")
         write_lines(self.config, [f"contract: {note}" for note in notes])
-        # What killed runs left goes before this one adds anything; each run has an embedded sandbox of its own.
+        # Remove what killed runs left before this run adds anything. An embedded sandbox is new in each run.
         remove_abandoned_private_folders()
         for swept in sweep_runs(self.worker, self.folder.parent) if self.sandbox is None else ():
             write_lines(self.config, [f"swept {swept.sentence}"])
@@ -179,48 +179,48 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> bool | None:
-        """Run nothing where no case can be judged."""
+        """Run nothing if no case can be judged."""
         return True if self.unbegun else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note how many cases there are, and say what they will send."""
+        """Note the number of cases, and print the forecast."""
         if not self.config.getoption("tx", None):
             self.planned = sum(map(is_case, session.items))
             write_lines(self.config, [f"contract: {forecast(self.config, session.items).summary}"])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
-        """Note a test that is no case, and failed."""
+        """Note a failed test that is no case."""
         if report.failed and verdict_of(report) is None:
             lines = [line for line in report.longreprtext.splitlines() if line.strip()]
             self.failed[report.nodeid] = lines[-1] if lines else "failed"
 
-    #: Note what cannot be collected.
+    #: The same for files that cannot be collected.
     pytest_collectreport = pytest_runtest_logreport
 
-    # Its end.
+    # The end of the run.
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
-        """Close the books, write the reports, and give the session the run's exit code."""
+        """Finish the evidence, write the reports, and give the session the run's exit code."""
         self.stopping.finishing = True
         if (
             exitstatus == pytest.ExitCode.USAGE_ERROR
             and not self.planned
             and not self.worker.ledger.removable()
         ):
-            # No case is there by that name, say: it is refused as what cannot be read, and has nothing to report.
+            # A usage error before the first case, such as an unknown case: there is nothing to report.
             return (yield)
         try:
             self.verdict = self._concluded(exitstatus)
-            self._put_away()
+            self._archive()
         except RegistryContractsError as error:
             self.trouble = str(error)
         except Exception as error:  # noqa: BLE001 - pytest would end with 1 for whatever breaks here, which is a verdict
             self.trouble = unwritten("the run's verdict", error)
         session.exitstatus = ExitCode.ERROR
         if self.trouble is not None:
-            # Without reports `latest` leads to this run nevertheless, and not to one that passed.
+            # Even without reports `latest` must lead to this run, not to an older one that passed.
             self.trouble = self.worker.redactor.text(self.trouble)
             with suppress(OSError):
                 point_latest(self.folder)
@@ -233,7 +233,7 @@ class Run:
             self.ended = self._await_workers()
             self._write_troubles(exitstatus)
         finally:
-            # What was created is removed, whatever became of the notes.
+            # Remove what was created, even if the lines before failed.
             self.ended[MAIN] = self.worker.finish(self.ended)
         if self.sandbox is not None:
             self.sandbox.ask_to_end()  # while the reports are written
@@ -245,10 +245,10 @@ class Run:
         return write_all(self.folder, self.config.hook.pytest_contract_formats() or ALL)
 
     def _await_workers(self) -> dict[str, dict[str, int]]:
-        """Let xdist's workers end the case they are in and close their books; after Ctrl-C they are still at work.
+        """Wait for xdist's workers to end their case and finish; after Ctrl-C they are still at work.
 
         Returns:
-            What each of them has sent and met, by name; without those that died.
+            Counts of requests, retries and faults by worker, without workers that died.
         """
         names = {node.workerinput["workerid"]: node for node in self.nodes}
         alive = (node for name, node in names.items() if name not in self.died)
@@ -259,14 +259,14 @@ class Run:
             node.shutdown()
         deadline = time.monotonic() + _PATIENCE_SECONDS
         for node in at_work:
-            # A worker that died says nothing more; its channel is closed as that of one which has ended.
+            # The channel of a worker that died is closed too.
             with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
                 node.channel.waitclose(max(0.0, deadline - time.monotonic()))
-        told = {name: getattr(node, "workeroutput", {}) for name, node in names.items()}
-        return {name: output["contract"] for name, output in told.items() if "contract" in output}
+        outputs = {name: getattr(node, "workeroutput", {}) for name, node in names.items()}
+        return {name: output["contract"] for name, output in outputs.items() if "contract" in output}
 
     def _write_troubles(self, exitstatus: int) -> None:
-        """Put into the evidence what failed outside the cases, so that no report says pass beside it."""
+        """Write failures outside the cases to the evidence, so that no report says pass."""
         broke = self.config.stash.get(PYTEST_BROKE, "")
         for where, why in self.failed.items():
             self.worker.write_trouble(where, why)
@@ -277,8 +277,8 @@ class Run:
             words = f"pytest itself broke{f': {broke}' if broke else ''}; -v shows the traceback"
             self.worker.write_trouble("pytest", words)
 
-    def _put_away(self) -> None:
-        """Add the run to the history, pack its folder, remove old runs; trouble with the history fails nothing."""
+    def _archive(self) -> None:
+        """Add the run to the history, pack its folder, remove old runs; problems with the history fail nothing."""
         try:
             self.comparison.add_to_history(self.folder)
         except UsageError as error:
@@ -287,10 +287,10 @@ class Run:
             pack(self.folder)
         prune(self.folder.parent, int(self.config.getoption(KEEP.flag)))
 
-    # What `run.json` says of it.
+    # `run.json`.
 
     def write_facts(self, *, finished: bool = False) -> None:
-        """Write `run.json`; without the closing record the run counts as going on, or as killed."""
+        """Write `run.json`; until it is written as finished, the run counts as running or killed."""
         facts = self._facts() | {"finished": datetime.now(UTC).isoformat() if finished else None}
         if finished:
             names = facts["expected_workers"]
@@ -298,7 +298,7 @@ class Run:
             facts["without_journal"] = [
                 name for name in names if not journal_path(self.folder, name).exists()
             ]
-        # In one piece, whenever the run is killed.
+        # Replace the file at once: the run may be killed at any moment.
         fresh = self.folder / f".{RUN_FILE}.new"
         fresh.write_text(json.dumps(facts, indent=2), encoding="utf-8")
         fresh.replace(self.folder / RUN_FILE)
@@ -307,7 +307,7 @@ class Run:
         selection, target = self.worker.selection, self.worker.target
         workers = [node.workerinput["workerid"] for node in self.nodes]
         return {
-            # Some may be left out of a run that stops at its first failures.
+            # A run that stops at its first failures may leave cases out.
             "planned": None if self.config.getoption("maxfail", 0) else self.planned,
             "died": self.died,
             "target": target.name,
@@ -344,7 +344,7 @@ class Run:
             "retries": sent.pop("retries", 0),
             "faults": dict(sent),
             "breaker": why if kind == BREAKER else None,
-            # What the run may do to its target; null is no limit.
+            # Null means no limit.
             "limits": {
                 "requests_per_second": None if embedded else target.pace.requests_per_second,
                 "concurrency": None if embedded else target.pace.concurrency,
@@ -355,12 +355,12 @@ class Run:
         }
 
 
-#: The run, in its controller.
+#: The run; only in the controller.
 RUN = pytest.StashKey[Run]()
 
 
 def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
-    """Write lines of our own between those of pytest."""
+    """Print lines between those of pytest."""
     if reporter := config.pluginmanager.get_plugin("terminalreporter"):
         for line in lines:
             reporter.write_line(line)
@@ -368,7 +368,7 @@ def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks, read the options, and begin what they ask for; what cannot be used is one clear line."""
+    """Register the marks, read the options, and begin the run; report options that cannot be used in one line."""
     for mark, words in (("contract", "a case of the contract suite"), ("smoke", "one of the profile smoke")):
         config.addinivalue_line("markers", f"{mark}: {words}; use registry_contracts.cases.marks.{mark}")
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
@@ -388,9 +388,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
-    """Let `latest` lead to no older run where this one is refused, by whomever, and leave no folder of it.
+    """After a usage error, remove the link `latest` and the run's folder: `latest` must not lead to an older run.
 
-    An interruption that comes before pytest can show anything is told here.
+    Also reports an interruption that comes before pytest's terminal reporter exists.
     """
     try:
         code = yield
@@ -428,7 +428,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
             shutil.rmtree(folder, ignore_errors=True)
         raise
     except (OSError, SuiteError) as error:
-        # A disk that is full, say; `latest` leads to this run nevertheless, and not to one that passed.
+        # For example a full disk. Even now `latest` must not lead to an older run that passed.
         with suppress(OSError):
             point_latest(folder) if folder else forget_latest(selection.reports)
         why = complaint(f"the run cannot begin: {breakdown(error)}")
@@ -442,7 +442,7 @@ def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
 
 
 def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> None:
-    """Stop the embedded sandbox and remove the private folder, however the session ended."""
+    """Close the worker, stop the embedded sandbox and remove the private folder, however the session ended."""
     if WORKER in config.stash:
         config.stash[WORKER].close()
     if sandbox is not None:
@@ -462,7 +462,7 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
-    """Close the books of a worker beside the controller, which says what it has sent and met."""
+    """Finish an xdist worker, and send its counts to the controller."""
     config = session.config
     if WORKER in config.stash and RUN not in config.stash:
         worker = config.stash[WORKER]

@@ -12,9 +12,9 @@ class RunOption:
     """One option of a run; a switch has no value.
 
     Attributes:
-        name: As on the command line, without the leading dashes.
-        metavar: What the help shows for the value.
-        default: What pytest takes where the option is not given; commands hand on only what was given.
+        name: Without the leading dashes.
+        metavar: The value's name in the help.
+        default: Value if pytest is not given the option; commands pass on only options that were given.
     """
 
     name: str
@@ -27,7 +27,7 @@ class RunOption:
 
     @property
     def flag(self) -> str:
-        """The option as it is written on the command line."""
+        """The option with its leading dashes."""
         return f"--{self.name}"
 
     def for_pytest(self) -> dict[str, Any]:
@@ -50,14 +50,14 @@ DEVIATIONS = RunOption("deviations", "FILE", "Accepted contradictions; by defaul
 WAIT = RunOption(
     "wait",
     "SECONDS",
-    "How long to wait for a target whose gateway answers for it, since it is just starting; 30 by default.",
+    "How long to wait for a target that is starting, while its gateway answers for it; 30 by default.",
     "30",
     integer=True,
 )
 PLAN = RunOption(
     "plan",
     "",
-    "Say what would be sent, how long it takes, what stays and what is left untested; send nothing.",
+    "Print the requests, duration, permanent records and untested clauses to expect; send nothing.",
     switch=True,
 )
 PROFILE = RunOption("profile", "NAME", "smoke, gate (default), nightly or full.")
@@ -92,7 +92,7 @@ BASELINE = RunOption("baseline", "FILE", "Accepted observations; by default base
 HISTORY = RunOption("history", "FILE", "History of runs; by default in the reports.")
 NO_HISTORY = RunOption("no-history", "", "Compare with no history, and add nothing to one.", switch=True)
 
-#: pytest's settings of a run by one of the commands.
+#: pytest's settings file for runs that a command starts.
 RUN_SETTINGS: Final = Path(__file__).with_name("run.ini")
 #: By topic, in the order of the help.
 JUDGING: Final = (TARGET, REALM, CONSUMER, DEVIATIONS, WAIT, PLAN)

@@ -24,9 +24,9 @@ from registry_contracts.reports.cards import lines_of
 from registry_contracts.safe_text import cut, many, one_line, plain_line
 from registry_contracts.settings.target import Target
 
-#: How the last line begins, with the verdict.
+#: The first word of the last line, before the verdict.
 LAST_WORD = pytest.StashKey[str]()
-#: Word, letter and colour of each verdict that pytest has no word for.
+#: Word, letter and colour of each verdict that pytest does not know.
 _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     Verdict.INCONCLUSIVE: ("inconclusive", "?", "yellow"),
     Verdict.ADVISORY: ("advisory", "a", "yellow"),
@@ -35,10 +35,10 @@ _WORDS: Final[dict[str, tuple[str, str, str]]] = {
     ConsumerScope.DEVIATION: ("deviation", "d", "yellow"),
     ConsumerScope.OUTSIDE: ("outside", "x", "cyan"),
 }
-#: Of a finding's words, and of the reason why something was not judged; all of them stand in the report.
+#: Longest line, and longest reason why something was not judged, in characters; the report has the full texts.
 _LONGEST_LINE: Final = 2000
 _LONGEST: Final = 300
-#: Clauses that could not be judged, and those that a run was asked for by name, are told one by one up to this number.
+#: How many clauses are listed one by one: of those not judged, and of those selected by name.
 _AT_MOST: Final = 20
 
 
@@ -57,12 +57,12 @@ def pytest_report_header(config: pytest.Config) -> list[str] | None:
 
 
 def _ordinary_passwords(target: Target | None) -> Iterator[str]:
-    """A warning of passwords that no report can hide wherever they stand."""
+    """A warning about passwords that reports cannot redact everywhere."""
     accounts = target.accounts.items() if target else ()
     if roles := [role for role, account in accounts if is_ordinary(account.password.reveal())]:
         yield (
-            f"warning: the password of {', '.join(roles)} is an ordinary word; it is blanked out of sign-ins alone, "
-            "since addresses and texts hold that word anyway: choose another one"
+            f"warning: the password of {', '.join(roles)} is an ordinary word, which addresses and texts hold anyway; "
+            "only sign-ins are redacted: choose another password"
         )
 
 
@@ -71,9 +71,9 @@ def pytest_report_teststatus(
 ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
     """Give inconclusive, advisory, untested and observed cases their own names in the summary."""
     verdict = verdict_of(report)
-    # The phase that counts: the call, or a set-up that did not get so far.
-    speaks = report.when == "call" or (report.when == "setup" and report.skipped)
-    if verdict not in _WORDS or report.failed or not speaks:
+    # The phase that counts: the call, or a set-up that was skipped.
+    counts = report.when == "call" or (report.when == "setup" and report.skipped)
+    if verdict not in _WORDS or report.failed or not counts:
         return None
     word, letter, colour = _WORDS[verdict]
     return word, letter, (word.upper(), {colour: True})
@@ -81,7 +81,7 @@ def pytest_report_teststatus(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """With `--plan`, say what would be sent in the place of sending it."""
+    """With `--plan`, print the forecast instead of running the cases."""
     config = session.config
     if not config.getoption("--plan") or session.testsfailed or not any(map(is_case, session.items)):
         return None
@@ -91,9 +91,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, object]:
-    """Tell the verdict with its reason, the findings in a line each, and where the report stands, behind pytest's own.
+    """After pytest's output, print the findings, one line each, the path of the report, and the verdict.
 
-    Said even where pytest itself broke: it leaves its own summary out then.
+    Also after an internal error of pytest, which then prints no summary of its own.
     """
     result = yield
     run = session.config.stash.get(RUN, None)
@@ -101,18 +101,18 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
     if reporter is not None and run is not None and run.over:
         reporter.section("contract")
         if run.trouble is None and run.verdict is not None:
-            _tell_verdict(reporter, run, run.verdict)
+            _write_verdict(reporter, run, run.verdict)
         else:
-            _tell(reporter, run.config, f"error: {run.trouble} (exit code {int(ExitCode.ERROR)})")
+            _write_last(reporter, run.config, f"error: {run.trouble} (exit code {int(ExitCode.ERROR)})")
     return result
 
 
-def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdict) -> None:
+def _write_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdict) -> None:
     for styled in lines_of(verdict, command_of(run.config), run.folder):
         markup = {styled.colour: True} if styled.colour else {}
         reporter.write_line(one_line(styled.text), bold=styled.bold, **markup)
-    told = () if run.unbegun else (*_asked_for(verdict, run.worker.selection.clauses), *terms_lines(verdict))
-    for line in told:
+    lines = () if run.unbegun else (*_asked_for(verdict, run.worker.selection.clauses), *terms_lines(verdict))
+    for line in lines:
         reporter.write_line(one_line(line))
     faults = verdict.environment_faults if verdict.exit_code is not ExitCode.INCONCLUSIVE else ""
     drift = None if run.unbegun else verdict.drift.sentence
@@ -121,20 +121,20 @@ def _tell_verdict(reporter: pytest.TerminalReporter, run: Run, verdict: RunVerdi
         if words:
             reporter.write_line(f"{what}: {plain_line(words, _LONGEST_LINE)}")
     page = run.folder / "index.html"
-    # A page that could not be written is named in the verdict; what there is besides stands in the folder.
+    # If the page could not be written, the verdict says so, and the folder holds the other reports.
     reporter.write_line(f"report: {page if page.exists() else run.folder}")
     annotate(verdict)
-    _tell(reporter, run.config, verdict.line)
+    _write_last(reporter, run.config, verdict.line)
 
 
-def _tell(reporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:
-    """Tell the verdict behind what pytest says last of all, of a run that it was told to end."""
+def _write_last(reporter: pytest.TerminalReporter, config: pytest.Config, line: str) -> None:
+    """Write a line after pytest's last one, which an interrupted run prints very late."""
     text = f"{config.stash.get(LAST_WORD, 'verdict')}: {plain_line(line, _LONGEST_LINE)}"
     config.add_cleanup(partial(reporter.write_line, text))
 
 
 def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
-    """How each clause fared that the run was asked for by name, in which realms."""
+    """The verdicts of each clause that was selected by name, with its realms."""
     for name in list(dict.fromkeys(clauses))[:_AT_MOST]:
         realms: dict[tuple[str, str], list[str]] = {}
         for cell in (cell for cell in verdict.cells if cell.clause.id == name):
@@ -147,7 +147,7 @@ def _asked_for(verdict: RunVerdict, clauses: Iterable[str]) -> Iterator[str]:
 
 
 def terms_lines(verdict: RunVerdict) -> Iterator[str]:
-    """What fails the run, what could not be judged, what is waived, and what is to be seen to besides."""
+    """Lines on deviations that fail the run, clauses that could not be judged, waivers, and warnings."""
     yield from (f"change: {outcome.sentence}" for outcome in verdict.deviations if outcome.fails)
     if verdict.exit_code is ExitCode.INCONCLUSIVE:
         yield from (f"not judged: {cut(group.line, _LONGEST)}" for group in verdict.not_judged)

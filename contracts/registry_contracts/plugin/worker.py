@@ -1,4 +1,4 @@
-"""One process's part of a run: its session, what its journal says, which holds no secrets, and what its cases share."""
+"""One process's part of a run: its session, its journal, which holds no secrets, and the clean-up of its drafts."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ from registry_contracts.session.ledger import Entry, read_entries, residue
 from registry_contracts.session.session import Session, SessionGroup, namespace_of
 from registry_contracts.settings.target import Target
 
-#: Why a run stops before its end: a case cannot be judged any more, a person said so, a worker cannot go on.
+#: Why a run stops early: the environment fails, a person stopped it, a worker cannot go on.
 BREAKER: Final = "breaker"
 BY_HAND: Final = "stopped by hand"
 BROKEN: Final = "broken"
 _STOP: Final = "stop"
-#: What a finding takes from a result as it is.
+#: Members that a finding takes unchanged from a result.
 _SAME: Final = ("clause", "operation", "role", "confirmed", "rate", "exchanges", "check")
-#: How long nodes of an earlier version may go on answering while a deployment is rolling, in seconds.
+#: How long nodes of an earlier version may go on answering during a rolling deployment, in seconds.
 ROLLING_SECONDS = 30.0
 _POLL_SECONDS: Final = 0.2
 _LASTING: Final = "a contradiction lasted"
-#: The controller's own share of a run: signing in, looking at the target, and the cases when there are no workers.
+#: The controller: it runs the preflight check, and the cases if there are no workers.
 MAIN: Final = "main"
 
 
@@ -87,16 +87,16 @@ class Worker(Session):
         self._parent = os.getppid()
 
     def stop(self, kind: str, why: str) -> None:
-        """Let no process of the run begin another case; the first reason stands, but for a worker that broke."""
+        """Let no process of the run begin another case; the first reason stays, unless a worker broke."""
         (self.shared.put if kind == BROKEN else self.shared.offer)(_STOP, (kind, why))
 
     @property
     def stopped(self) -> tuple[str, str]:
-        """The kind of reason why the run stops, and the reason; empty while it goes on."""
+        """Why the run stops, as a kind (`BREAKER`, `BY_HAND`, `BROKEN`) and a text; both empty while it goes on."""
         return self.shared.offered(_STOP) or ("", "")
 
     def halted(self) -> str | None:
-        """Why no further case is to be started, by any worker."""
+        """Why this worker must not begin another case; None if it may."""
         if why := self.stopped[1]:
             return why
         if self.name != MAIN and os.getppid() != self._parent:
@@ -104,18 +104,18 @@ class Worker(Session):
         return None
 
     def send(self, request: Request) -> Exchange:
-        """Send a request; the case that a worker is in ends here where a person stops the run."""
+        """Send a request; if a person has stopped the run, a worker ends its case here."""
         if self.name != MAIN and not request.housekeeping and self.stopped[0] == BY_HAND:
             raise KeyboardInterrupt
         return super().send(request)
 
     @contextmanager
     def giving_up_where_broken(self, session: pytest.Session) -> Iterator[None]:
-        """Stop every worker before its next case where this one cannot go on; the controller reports why, in a line.
+        """Stop all workers before their next case if this one raises an error; the controller reports it in one line.
 
-        It may be an `OSError` (a disk that is full), a `ValueError` (a text that no file holds), the suite's own error
-        or mistake, or whatever a hook of another plugin raises. xdist would take each for a crash, show a traceback,
-        which may hold credentials, and let the run pass without this worker.
+        The error may be an `OSError` (a full disk), a `ValueError` (a text that cannot be encoded), the suite's own,
+        or one from another plugin's hook. xdist would treat each as a crash, show a traceback, which may hold
+        credentials, and let the run pass without this worker.
         """
         try:
             yield
@@ -130,7 +130,7 @@ class Worker(Session):
         """Let no worker begin another case, since this one cannot go on."""
         why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
         session.shouldstop = why
-        # Where not even that can be written, the journal lacks its closing line.
+        # If not even that can be written, the journal lacks its closing line.
         with suppress(OSError):
             self.stop(BROKEN, why)
 
@@ -148,10 +148,10 @@ class Worker(Session):
         )
 
     def wait_for_deployment(self, case: Case, contradicted: Iterable[tuple[str, str]]) -> None:
-        """Wait until no deployment can be behind what would fail the run, before it is looked for again.
+        """Before a failing contradiction is checked again, wait until a rolling deployment would be over.
 
-        Once in a case, and no more when one has lasted so long: the run fails in any case. A sandbox of the run's own
-        stays as it is.
+        Waits once per case, and not at all after one contradiction outlasted the wait: the run fails anyway. The
+        run's own sandbox is never deployed anew.
         """
         terms = self.selection.terms
         fails = any(
@@ -176,11 +176,11 @@ class Worker(Session):
         findings: Iterable[Finding] = (),
         attempts: Sequence[Attempt] = (),
     ) -> None:
-        """Write a case that is judged: its findings, what it observed, and how it ended.
+        """Write a judged case to the journal: its findings, its observations, and how it ended.
 
         Args:
             counted: The attempt whose assertions and observations count.
-            attempts: All that were made; by default that one.
+            attempts: All attempts; by default the counted one.
         """
         text, write, realm = self.redactor.text, self.journal.write, case.realm
         attempts = attempts or [counted]
@@ -216,7 +216,11 @@ class Worker(Session):
         write("case", ended)
 
     def finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
-        """A finding of a case by what was seen in its exchanges, weighed and without secrets."""
+        """The finding for a result of a case, weighed by the run's terms and without secrets.
+
+        Args:
+            exchanges: Exchanges of the case; those that the result names become curl commands.
+        """
         selection, text = self.selection, self.redactor.text
         shown = [each for each in exchanges if each.id in seen.exchanges]
         command = transcript.command(
@@ -241,25 +245,24 @@ class Worker(Session):
         return made.weighed(str(self.catalogue.clause(seen.clause).level), selection.terms, self.day)
 
     def write_trouble(self, where: str, why: str) -> None:
-        """Write down as an error what went wrong outside the cases."""
+        """Write an error outside the cases to the journal."""
         case = Case(f"[{where}]", ANY_REALM, title=where)
         self.write_case(case, Attempt(1), Ending(Verdict.ERROR, why), datetime.now(UTC))
 
     def clean(self) -> None:
-        """Delete the drafts of a case that are there or may be there, newest first."""
+        """Delete the drafts that a case left or may have left, newest first."""
         self.cleanup.after_case()
 
     def finish(self, ended: Collection[str] = ()) -> dict[str, int]:
-        """Delete drafts, write down what stays behind, and close journal and ledger.
+        """Delete drafts, write to the journal what stays behind, and close journal and ledger.
 
-        Other workers may still need the kept drafts: the controller, which finishes last, deletes them.
+        Other workers may still need shared drafts: the controller, which finishes last, deletes these.
 
         Args:
-            ended: Names of the workers that have closed their own books.
+            ended: Names of the workers that have finished.
 
         Returns:
-            How many requests this process has sent, how often it has tried again, and how often it has met each fault;
-            nothing at a second call, which does nothing.
+            Counts of this process's requests, retries and faults by kind; empty at a second call, which does nothing.
         """
         if self._finished:
             return {}
@@ -283,7 +286,7 @@ class Worker(Session):
         return {**self.counts, **self.faults}
 
     def _take_over(self, ledgers: list[Path], ended: Collection[str]) -> None:
-        """Take in what workers leave to the controller: the drafts of all, and what the dead could not list."""
+        """Take over the workers' drafts; list the residue of workers that died."""
         self.ledger.take_over(ledgers)
         dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
         self._write_left("residue", residue(read_entries(dead)))

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from registry_contracts.errors import UsageError
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.plugin.preflight import Look
+from registry_contracts.plugin.preflight import Preflight
 from registry_contracts.session.layers import Request
 from registry_contracts.session.session import Session
 from registry_contracts.session.transport import Transport
@@ -109,10 +109,10 @@ def test_a_client_certificate_is_shown(authority: trustme.CA, files: Path, secur
     url = secure(clients=authority).url
     assert get(url, bundle, client_certificate=files / "c.pem", client_key=files / "key.pem").answered
     assert not get(url, bundle).answered
-    says = r"wants a client certificate, and none is set; .* client_certificate"
+    says = r"required a client certificate, and none is set; .* client_certificate"
     target = Target("service", url, accounts={AUTHOR: ACCOUNT}, tls=TlsSettings(bundle))
     with Session(target, "one") as session, pytest.raises(UsageError, match=says):
-        list(Look(session, ("abs-dev",)).diagnoses())
+        list(Preflight(session, ("abs-dev",)).diagnoses())
 
 
 @pytest.mark.parametrize(
