@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
-from registry_contracts.session.layers import Request
+from registry_contracts.session.pipeline import Request
 
 URL = "http://127.0.0.1/"
 

@@ -299,7 +299,7 @@ class World:
 
     def keep(self, uid: str) -> None:
         """Keep a draft that cases share until the end of the run."""
-        self._session.kept.add(uid)
+        self._session.shared_drafts.add(uid)
 
     def take(self, counter: str, most: int) -> int | None:
         """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
@@ -324,7 +324,7 @@ class World:
         """A uid of a draft that is to stay until the end of the run; arguments as for `kept_draft`."""
         uid = uid or self.uid()
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
-        self._session.kept.add(uid)
+        self._session.shared_drafts.add(uid)
         return uid
 
     def shared_document(self) -> str:
@@ -424,7 +424,7 @@ class World:
 
     def _submit(self, identifier: str | None) -> Exchange:
         identifier = identifier or self.uid()
-        self._session.kept.add(identifier)
+        self._session.shared_drafts.add(identifier)
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
         sent = self.submit("createWorkflowRecordWithIdentifier", identifier, query=())

@@ -29,7 +29,7 @@ from registry_contracts.manual.call import CallResult
 from registry_contracts.manual.manual_session import Leftovers, SessionOptions
 from registry_contracts.plugin.run_options import REALM
 from registry_contracts.safe_text import json_text, many, printable
-from registry_contracts.session.layers import UNSENT
+from registry_contracts.session.pipeline import UNSENT
 from registry_contracts.settings.guard import GuardViolation
 
 #: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.

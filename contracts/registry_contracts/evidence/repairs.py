@@ -32,7 +32,7 @@ _HIDDEN: Final = (
 #: Behind what a cache, or a gateway of a known make, says of itself.
 _SAYS_WHO: Final = re.compile(r"[(,] ?(age\b|[\w-]+: hit\b|server: )")
 #: What was told and read all the same; nothing was asked again for it.
-_NOT_REPAIRED: Final = ("content behind", "JSON in")
+_NOT_REPAIRED: Final = ("content after", "JSON in")
 _SHOWN: Final = 3
 
 

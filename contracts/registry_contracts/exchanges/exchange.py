@@ -221,7 +221,7 @@ class Response:
         Behind them stands what is wrong with the body as JSON, and what tells of intermediaries.
         """
         shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
-        recoded = self.charset and f"in {self.charset}, where JSON is in UTF-8 (RFC 8259)"
+        recoded = self.charset and f"in {self.charset} instead of UTF-8 (RFC 8259)"
         flawed = "".join(f" [the body: {flaw}]" for flaw in (self.flaw, recoded) if flaw)
         return f"{self.status} {shown}".strip() + flawed + marks(self.headers)
 

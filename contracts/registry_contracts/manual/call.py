@@ -13,7 +13,7 @@ from registry_contracts.interface.description import Operation
 from registry_contracts.manual.manual_session import ManualSession
 from registry_contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.layers import UNSENT
+from registry_contracts.session.pipeline import UNSENT
 
 
 @dataclass(frozen=True)

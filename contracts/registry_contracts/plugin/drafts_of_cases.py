@@ -33,7 +33,7 @@ def settle_drafts(worker: Worker, attempts: Iterable[Attempt]) -> None:
             of_drafts.setdefault(place, []).append(exchange)
     for (realm, uid, sent), exchanges in of_drafts.items():
         gone, refused_to = _outcome_of(exchanges)
-        if gone and uid not in worker.kept and len(worker.ledger.savers((realm, uid, sent))) < 2:
+        if gone and uid not in worker.shared_drafts and len(worker.ledger.savers((realm, uid, sent))) < 2:
             worker.ledger.removed(realm, uid, sent)
         own = is_valid_uid(uid) and uid.startswith(worker.namespace.prefix)
         if refused_to is not None and own and not worker.breaker.open:

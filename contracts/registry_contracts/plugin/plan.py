@@ -26,7 +26,7 @@ from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.finding_again import choose_finding
 from registry_contracts.plugin.run_options import KEEP, RUN_OPTIONS, RUN_SETTINGS, SEED, WAIT
 from registry_contracts.safe_text import plain_line
-from registry_contracts.session.way import check_way
+from registry_contracts.session.transport_settings import check_transport_settings
 from registry_contracts.settings.embedded_sandbox import (
     DEFAULT_SIZE_LIMIT,
     DOCUMENT_SIZE_LIMIT,
@@ -152,7 +152,7 @@ def read_selection(config: pytest.Config) -> Selection:
         load_target(option("--target"), os.environ, Path.cwd()),
         option("--sandbox-arguments"),
     )
-    check_way(settings or Target(SANDBOX, "http://127.0.0.1"))
+    check_transport_settings(settings or Target(SANDBOX, "http://127.0.0.1"))
     offered = settings.realms if settings else DEVELOPMENT_REALMS
     for realm in option("--realm"):
         refuse_production_realm(realm)

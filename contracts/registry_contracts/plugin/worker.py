@@ -35,8 +35,8 @@ from registry_contracts.session.draft_cleanup import (
     draft_cleanup,
     note_of_refused_submissions,
 )
-from registry_contracts.session.layers import Request
 from registry_contracts.session.ledger import Entry, read_entries, residue
+from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session, SessionGroup, namespace_of
 from registry_contracts.settings.target import Target
 

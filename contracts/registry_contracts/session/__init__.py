@@ -1,1 +1,1 @@
-"""The one connection to a target: authentication, pace, retry, limits, ledger, recording and clean-up."""
+"""The request pipeline, alone in connecting to a target: authentication, limits, ledger, retry, pace, clean-up."""

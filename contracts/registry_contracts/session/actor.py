@@ -1,7 +1,7 @@
-"""A client of the service: an account role in a realm, which sends the operations' requests.
+"""A client of the service: sends an operation's request as an account role in a realm.
 
-Requests are made as the interface document says a client makes them; every part can be replaced, so that a case
-can make exactly one thing wrong.
+By default a request is what the interface document asks of a client. Every part can be replaced, so that a case can
+make exactly one thing wrong.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from msgspec import UNSET, UnsetType
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.operations import UID_SHORTEST
 from registry_contracts.session.authentication import SIGN_IN
-from registry_contracts.session.layers import Request, encoded, listed_headers
+from registry_contracts.session.pipeline import Request, encoded, listed_headers
 from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import SharedState
 from registry_contracts.settings.target import ANONYMOUS
 
-#: Where a request names the record it is about.
+#: Parameters that name a record.
 _NAMES: Final = ("uid", "identifier")
-#: Characters of an identifier that the rule refuses.
+#: Length of an identifier that is one character too short.
 TOO_SHORT: Final = UID_SHORTEST - 1
 
 
-#: An argument that was not given, where None has a meaning of its own.
+#: An argument that was not given; None has another meaning.
 DEFAULT: Final = UNSET
 _Replaced = str | UnsetType | None
 
 
 def _at(operation: str) -> Callable[..., Exchange]:
-    """The method that sends an operation on a document, by its uid, or on what its path parameters name."""
+    """A method that sends an operation; its first argument is a document's uid, or all path parameters."""
 
     def send(actor: OperationCalls, path: str | Mapping[str, str], **parts: Any) -> Exchange:
         return actor.send(operation, path={"uid": path} if isinstance(path, str) else path, **parts)
@@ -44,7 +44,7 @@ def _at(operation: str) -> Callable[..., Exchange]:
 
 
 class OperationCalls:
-    """The operations that a case names most often; what else a request can have is given as to `Actor.send`."""
+    """The operations that cases use most; other parts of a request are passed on to `Actor.send`."""
 
     send: Callable[..., Exchange]
     get_draft, get_draft_info = _at("getDraft"), _at("getDraftInfo")
@@ -63,10 +63,10 @@ class OperationCalls:
 
 @dataclass(eq=False, repr=False)
 class Actor(OperationCalls):
-    """A role in a realm (`any` for operations that carry none), which sends on behalf of a case, as in `Request`.
+    """A role in a realm (`any` for operations without realm), which sends the requests of a case.
 
-    `exchanges` gathers those of the case. `judge` is called with each one of the role's own token and realm, and may
-    raise what keeps a case from going on.
+    `exchanges` collects the exchanges. `judge` is called with each exchange that has the role's own token and realm,
+    and may raise to end the case. The other members are those of `Request`.
     """
 
     session: Session
@@ -86,20 +86,20 @@ class Actor(OperationCalls):
 
     @property
     def shared(self) -> SharedState:
-        """What all workers of the run share."""
+        """State that all workers of the run share."""
         return self.session.shared
 
     def uploadable(self, size: int) -> int:
-        """The size of a file, in bytes, or somewhat less than the limit of the settings where that may refuse it."""
+        """A file size in bytes that the settings' limit surely allows: `size`, or 2 % less than the limit."""
         limit = self.session.target.attachments.size_limit_bytes
         return size if limit is None else min(size, limit - limit // 50)
 
     def token(self) -> str | None:
-        """This role's bearer token; None for the anonymous. Raises `NoTokenError` where the service gave none."""
+        """This role's bearer token; None for the anonymous. Raises `NoTokenError` if the service gave none."""
         return None if self.role == ANONYMOUS else self.session.authentication.token(self.role)
 
     def another_token_that_ended_early(self) -> str:
-        """Which token was refused before its expiration where a fresh one was taken; empty where none was."""
+        """A token that the service refused before its expiration, as text; empty if none is left to report."""
         return self.session.authentication.another_early_end()
 
     def send(  # noqa: PLR0913 - every part of a request can be replaced
@@ -121,13 +121,13 @@ class Actor(OperationCalls):
 
         Args:
             path: Path parameters, decoded; each is percent-encoded whole.
-            json: Value sent as the JSON body, in place of the bytes of `body`.
-            headers: Added to the documented ones, or taken out where the value is None.
-            token: Bearer token in place of the role's own; None sends no Authorization header.
-            realm: Realm header in place of the actor's own; None sends none.
-            address: Rewrites the finished address, which then goes out exactly so: for another spelling of it.
+            json: Value sent as the JSON body, instead of `body`.
+            headers: Added to the documented ones; None as a value removes one.
+            token: Bearer token instead of the role's own; None sends no Authorization header.
+            realm: Realm header instead of the actor's own; None sends none.
+            address: Rewrites the finished address, which is then sent unchanged: for another spelling of it.
             summed: Keep only the beginning of the answer's body, and the digest of all of it.
-            documented: A name that goes out as the interface document writes it, whatever the target calls it.
+            documented: A name to send as the interface document writes it, even if the settings replace it.
         """
         described = self.session.description.operations[operation]
         if json is not DEFAULT:
@@ -150,7 +150,7 @@ class Actor(OperationCalls):
             summed=summed,
             altered=self._altered({*map(str.lower, headers or {})}, pairs, token, realm),
             documented=documented,
-            # Protected operations get the token; where the document is silent a signed-in client sends it too.
+            # Every operation gets the token, protected or not: a signed-in client sends it.
             signed=own and operation != SIGN_IN and self.role != ANONYMOUS,
             case=self.case,
             attempt=self.attempt,
@@ -167,7 +167,7 @@ class Actor(OperationCalls):
     def _altered(
         self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced
     ) -> str:
-        """What of a request ought to have it refused, but for its content: credentials or realm."""
+        """The part of a request, credentials or realm, that must lead to a refusal; empty if neither."""
         if token is None or self.role == ANONYMOUS:
             return "no credentials"
         if token is not UNSET or "authorization" in changed:
@@ -180,7 +180,7 @@ class Actor(OperationCalls):
 
 
 def _changed(listed: Mapping[str, str | None], changes: Mapping[str, str | None]) -> dict[str, str | bytes]:
-    """Headers with some replaced, added or, where the value is None, left out; names in any letter case."""
+    """Headers with changes: replaced, added, or removed by None; names match in any letter case."""
     names = {name.lower(): name for name in listed}
     headers = {**listed, **{names.get(name.lower(), name): value for name, value in changes.items()}}
     return {name: encoded(value) for name, value in headers.items() if value is not None}
@@ -200,7 +200,7 @@ def _identifiers(
     named = [path[name] for name in _NAMES if path.get(name)]
     named += [value for name, value in query if name in _NAMES and value]
     if isinstance(body, bytes) and operation != "createAttachment":
-        with suppress(ValueError, RecursionError):  # what is no JSON holds no record
+        with suppress(ValueError, RecursionError):  # only JSON holds records
             named += _inside(jsonlib.loads(body))
     return tuple(dict.fromkeys(named))
 

@@ -1,4 +1,4 @@
-"""A session of the library `requests` that opens no connection: an actor sends what a library asks it to."""
+"""Lets a library that uses `requests` send through an actor; opens no connection itself."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.description import load_description
 from registry_contracts.session.actor import Actor
 
-#: An actor's answers are unpacked.
+#: Headers of packed bodies; an actor has already unpacked them.
 _UNPACKED = ("content-encoding", "transfer-encoding")
 
 
 class ActorClient(requests.Session):
-    """A session whose requests an actor sends, to its own target and with its own token; redirects are its own."""
+    """A `requests` session whose requests an actor sends, to its target, with its token and its rules for redirects."""
 
     def __init__(self, actor: Actor) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class ActorClient(requests.Session):
             del given["Accept"]
         if operation.takes_realm:
             given["Realm"] = request.headers.get("Realm")
-        # The library describes the body with it only; it is listed for requests without one, too.
+        # The library sets it only with a body; the document lists it for requests without one, too.
         if "Content-Type" in request.headers:
             given["Content-Type"] = request.headers["Content-Type"]
         query = parse_qsl(address.query, keep_blank_values=True)

@@ -1,7 +1,7 @@
-"""Authentication: puts a role's token on requests, and renews one that has ended.
+"""Authentication: adds the role's token to requests, and renews a token that has ended.
 
-A token may end before its expiration: by a later sign-in, by a restart of the service. A token that is refused although
-it is fresh is a finding (design 4.7), and stays.
+A token may end early: by a later sign-in, or a restart of the service. If a fresh token is refused, the refusal
+stands: that is a finding (design 4.7).
 """
 
 from __future__ import annotations
@@ -16,78 +16,78 @@ from registry_contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Respons
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.session.breaker import Breaker
-from registry_contracts.session.layers import Layer, Request, encoded, listed_headers
+from registry_contracts.session.pipeline import Request, Stage, encoded, listed_headers
 from registry_contracts.session.shared_state import SharedState
 from registry_contracts.session.tokens import Token, TokenStore
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
 SIGN_IN: Final = "createToken"
-#: Credentials are lacking, or are none (RFC 9110, 15.5.2).
+#: Credentials are missing or invalid (RFC 9110, 15.5.2).
 _UNAUTHENTICATED: Final = 401
-#: Statuses of a refusal that may be about who asks (RFC 9110, 15.5.2 and 15.5.4).
-_ABOUT_WHO_ASKS: Final = (_UNAUTHENTICATED, 403)
-#: Under which it is kept which token was refused before its time; so many signs of a timestamp tell it to the second.
+#: Statuses of a refusal that may concern the account (RFC 9110, 15.5.2 and 15.5.4).
+_FOR_THE_ACCOUNT: Final = (_UNAUTHENTICATED, 403)
+#: Key in the shared state of the tokens that ended early.
 _ENDED_EARLY: Final = "which tokens ended early"
-#: What is told of one, each time.
+#: The fault that is counted for each of them.
 ENDED_EARLY: Final = "a token refused before its expiration, and a fresh one taken"
+#: Length of a timestamp up to its seconds.
 _SECONDS: Final = len("2026-01-31T08:15:00")
-#: Fresh tokens for one request where tokens are known to end early: others may have used one up meanwhile.
+#: Fresh tokens for one request if tokens are known to end early: another request may have ended one meanwhile.
 _RENEWALS: Final = 3
-#: A token that no service has given out, and how a service is remembered to refuse it.
+#: A made-up token, and the key in the shared state of the status that refuses it.
 NO_TOKEN: Final = "rc-no-such-token"  # noqa: S105 - it opens nothing
 _UNKNOWN_REFUSED: Final = "status for an unknown token"
-#: The case on whose behalf it is seen whether a token is known.
-_LOOKING: Final = "[looking at a token]"
+#: The case of the requests that test whether a token is known.
+_TESTING_TOKEN: Final = "[testing a token]"  # noqa: S105 - no token
 
 
 class NoTokenError(EnvironmentFault):
-    """The service gave this role no token, so nothing can be done as it."""
+    """The service gave this role no token."""
 
 
 @dataclass
 class EarlyEnd:
-    """A token that was refused before its expiration, in words, and when the one was issued that was taken then."""
+    """A token that was refused before its expiration, as text, and when the next one was issued."""
 
     words: str
     renewed: str
-    told: bool = False
+    reported: bool = False
 
 
 @dataclass(eq=False, repr=False)
 class Authentication:
-    """Signs requests with the token of their role, and sends one again whose token had ended.
+    """Adds the role's token to requests, and repeats a request whose token had ended.
 
-    `tell` takes each exchange that was refused for a token without a reason to end, and what is to be told of it.
+    `note_fault` is called with each exchange whose token was refused for no visible reason, and a text.
     """
 
-    below: Layer
+    below: Stage
     tokens: TokenStore
     shared: SharedState
     breaker: Breaker
     base_url: str
-    tell: Callable[[Exchange, str], None]
-    #: Roles and operations of which a fresh token was refused just as the one before.
-    _beyond_cure: set[tuple[str, str | None]] = field(default_factory=set)
-    #: The last sign-in of a case after which a token was seen to be known still.
+    note_fault: Callable[[Exchange, str], None]
+    #: Roles and operations for which a fresh token was refused like the one before.
+    _refuses_all: set[tuple[str, str | None]] = field(default_factory=set)
+    #: By token, the last sign-in of a case after which the service still knew the token.
     _known_since: dict[str, str] = field(default_factory=dict)
 
     def token(self, role: str) -> str:
-        """A role's bearer token. Raises `NoTokenError` where the service gave none."""
+        """A role's bearer token. Raises `NoTokenError` if the service gave none."""
         token = self.tokens.token(role)
         if not token.value:
             raise NoTokenError(f"createToken gave the {role} no token: {token.refusal}")
         return token.value
 
     def another_early_end(self) -> str:
-        """Which token was refused before its expiration where a fresh one was taken, in words; empty where none was.
+        """A token that was refused before its expiration while a fresh one was accepted, as text; empty for none.
 
-        Each is told once. Those that were issued before another one ended count for one with it, since one event may
-        have ended them all.
+        Each is reported once. Tokens that one event may have ended, since they existed together, count as one.
         """
         with self.shared.held(_ENDED_EARLY, list[EarlyEnd]) as ended:
             for each in ended:
-                if not each.told:
-                    each.told = True
+                if not each.reported:
+                    each.reported = True
                     return each.words
         return ""
 
@@ -101,7 +101,7 @@ class Authentication:
                 ended.append(EarlyEnd(words, self.tokens.token(role, as_it_is=True).issued))
 
     def send(self, request: Request) -> Exchange:
-        """Send a request, and again with a fresh token where it was refused for the old one."""
+        """Send a request; send it again with a fresh token if it was refused because of the old one."""
         signed = self._signed(request) if request.signed else request
         exchange = self.below.send(signed)
         if request.operation == SIGN_IN and exchange.response is not None and exchange.response.success:
@@ -116,7 +116,7 @@ class Authentication:
             exchange = self.below.send(signed)
             refused = _not_known(exchange.response)
             if early is not None and exchange.answered and not refused:
-                self.tell(before, ENDED_EARLY)
+                self.note_fault(before, ENDED_EARLY)
                 words, issued = early
                 words += f", was refused in {request.realm}, and a fresh one taken"
                 self._note_early_end(words, issued, request.role)
@@ -124,7 +124,7 @@ class Authentication:
             if refused and self._some_end_early:
                 exchange.notes |= {TOKEN_ENDED: True}
             if refused and not left:
-                self._beyond_cure.add((request.role, request.operation))
+                self._refuses_all.add((request.role, request.operation))
         return exchange
 
     def _signed(self, request: Request) -> Request:
@@ -132,10 +132,10 @@ class Authentication:
         return replace(request, headers={**request.headers, "Authorization": token})
 
     def _outlived(self, request: Request, answer: Response) -> bool:
-        """Whether a refusal may only mean that the role's own token has ended meanwhile; the token is dropped then.
+        """Whether a refusal may only mean that the role's token has ended meanwhile; if so, drop the token.
 
-        It may have expired, or been ended by a later sign-in, which is not shown, or the service may have forgotten it
-        when something disturbed it.
+        It may have expired; a later sign-in may have ended it, which the document leaves open; or the service may have
+        restarted and forgotten it.
         """
         token = self.tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):
@@ -144,34 +144,34 @@ class Authentication:
         forgotten = issued is not None and self.breaker.fault_since(issued.timestamp())
         if not (token.over or self.tokens.displaced(request.role, token.value) or forgotten):
             return False
-        if answer.status not in _ABOUT_WHO_ASKS and not self._shown_unknown(request, token, answer.status):
+        if answer.status not in _FOR_THE_ACCOUNT and not self._shown_unknown(request, token, answer.status):
             return False
         self.tokens.forget(request.role, token.value)
         return True
 
     def _early(self, request: Request, answer: Response) -> tuple[str, str] | None:
-        """Which token a refusal for credentials was about that had no reason to end, and its issue; it is dropped.
+        """The refused token, as text, and when it was issued, if it had no reason to end; it is then dropped.
 
-        An answer about who asks is no answer about what was asked. Where a fresh token changes nothing, the operation
-        refuses every token, and is not asked twice again: None.
+        None if the refusal is not about the token, or if the operation is known to refuse every token of the role.
         """
-        beyond = (request.role, request.operation) in self._beyond_cure
-        if not _not_known(answer) or (beyond and not self._some_end_early):
+        hopeless = (request.role, request.operation) in self._refuses_all
+        if not _not_known(answer) or (hopeless and not self._some_end_early):
             return None
         token = self.tokens.token(request.role, as_it_is=True)
-        if not _carries(request, token):  # a call beside this one has had it replaced meanwhile
+        if not _carries(request, token):  # a parallel call has renewed it meanwhile
             return f"a token of {request.role}'s", ""
         self.tokens.forget(request.role, token.value)
         until = f" and valid until {token.expires}" if token.expires else ""
         return f"a token of {request.role}'s, issued at {token.issued[:_SECONDS]}Z{until}", token.issued
 
     def _shown_unknown(self, request: Request, token: Token, status: int) -> bool:
-        """Whether the service refuses a token that it does not know with this status, and this token just so.
+        """Whether the service refuses unknown tokens with this status, and this token too.
 
-        The document shows no status for it outside the workflow, so it is tried, once in a run, by a list of drafts.
+        The document gives no such status outside the workflow, so a list of drafts with a made-up token shows it, once
+        in a run.
         """
         last = self.tokens.last_sign_in()
-        # That it was known once says nothing any more when its expiration has passed.
+        # Earlier knowledge of the token is worthless once its expiration has passed.
         known = not token.over and self._known_since.get(token.value) == last
         if request.realm not in DOCUMENT_REALMS or known:
             return False
@@ -184,20 +184,20 @@ class Authentication:
         return False
 
     def _status_for(self, request: Request, token: str) -> int | None:
-        """How a list of drafts is answered to a token; None where it has no answer."""
+        """The status of a list of drafts with a token; None without an answer."""
         listing = load_description().operations["listDrafts"]
         headers = {name: value or "" for name, value in listed_headers(listing, request.realm).items()}
-        look = Request(
+        probe = Request(
             listing.id,
             listing.method,
             listing.url(self.base_url),
             {**headers, "Authorization": encoded(f"Bearer {token}")},
             altered="other credentials",
-            case=_LOOKING,
+            case=_TESTING_TOKEN,
             realm=request.realm,
             role=request.role,
         )
-        return self.below.send(look).status
+        return self.below.send(probe).status
 
 
 def _carries(request: Request, token: Token) -> bool:
@@ -205,7 +205,7 @@ def _carries(request: Request, token: Token) -> bool:
 
 
 def _not_known(answer: Response | None) -> bool:
-    """Whether an answer says that the token is unknown: 401, or the row of the workflow table on that."""
+    """Whether an answer says that the token is unknown: by status 401, or the workflow table's message."""
     if answer is None or not answer.refusal:
         return False
     anonymous = load_catalogue().clause("workflow-anonymous").message or ""

@@ -1,6 +1,6 @@
-"""The circuit breaker: nothing is sent to a service that is down, and nothing of an operation that does not answer.
+"""The circuit breaker: stops requests to a service that is down, or of an operation that does not answer.
 
-It has two rules: failures in a row, of one operation or of all, and seconds that a run has lost to failures.
+It has two rules: failures in a row, of one operation or of all, and the seconds that a run has lost to failures.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Final
 from registry_contracts.errors import EnvironmentFault, GivenUp
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.budgets import BudgetSpent, RequestBudget
-from registry_contracts.session.layers import Layer, Request
+from registry_contracts.session.pipeline import Request, Stage
 from registry_contracts.session.shared_state import SharedState
 
-#: So many requests in a row without an answer, each after its retries, …
+#: The service counts as down after so many requests in a row without an answer, each after its retries, …
 BREAKER_THRESHOLD = 5
-#: … that took so long together, waits included, and the service counts as down.
+#: … if these took so long together, waits included.
 LONGEST_OUTAGE_SECONDS = 20.0
-#: Seconds that a run may lose to faults in all, and what every answered request adds to them.
+#: Seconds that a run may lose to faults, and how much each answered request adds to them.
 LOST_SECONDS = 300.0
 LOST_SECONDS_PER_ANSWER = 0.05
-#: Time-outs in a row after which an operation is given up; one attempt alone may ask for what hangs on purpose.
+#: Time-outs in a row after which an operation is given up; a single attempt may time out on purpose.
 GIVE_UP_AFTER = 4
-#: The same for requests without an answer, each after its retries: others stood in for the service.
+#: The same for requests without an answer, each after its retries: something else answered for the service.
 GIVE_UP_FAULTY_AFTER = 10
 _FIRST_PAUSE_SECONDS: Final = 0.25
 _LONGEST_PAUSE_SECONDS: Final = 4.0
@@ -38,10 +38,10 @@ _INTERFERENCE: Final = "something on the way interferes"
 
 @dataclass(eq=False, repr=False)
 class Breaker:
-    """Watches the exchanges of one session, and shares with its group what it gives up.
+    """Watches the exchanges of one session, and shares given-up operations with its group.
 
-    `open` says why the breaker is open, None while it is closed; `on_break` is called once when it opens. `in_a_row`
-    counts the requests before that were not answered.
+    `open` is the reason why the breaker is open, or None; `on_break` is called once when it opens. `in_a_row` counts
+    the latest requests without an answer.
     """
 
     on_break: Callable[[str], None]
@@ -58,7 +58,7 @@ class Breaker:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, operation: str | None) -> None:
-        """Let a request of an operation pass, unless the breaker is open or the operation was given up."""
+        """Let a request pass; raises `EnvironmentFault` if the breaker is open, `GivenUp` for a given-up operation."""
         if self.open:
             raise EnvironmentFault(f"the circuit breaker is open: {self.open}")
         name = operation or ""
@@ -68,13 +68,13 @@ class Breaker:
             raise GivenUp(self._given_up[name])
 
     def pause(self, spoilt: int = 0) -> None:
-        """Wait a little when the request before met a fault, or attempts in a row were spoilt by faults."""
+        """Wait a little if the latest request met a fault, or if `spoilt` attempts in a row were spoilt."""
         times = max(self.in_a_row, spoilt)
         if times > 0:
             self.wait(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 10)))
 
     def wait(self, seconds: float, *, polite: bool = False) -> None:
-        """Wait after a fault; a rate limit (`polite`) counts for no outage."""
+        """Wait after a fault; waiting for a rate limit (`polite`) does not count as lost time."""
         if seconds <= 0:
             return
         with self._lock:
@@ -84,7 +84,7 @@ class Breaker:
         sleep(seconds)
 
     def mark_fault(self) -> None:
-        """Tell all sessions that a fault was met: a service that was disturbed may have forgotten tokens."""
+        """Tell all sessions that a fault was met: the service may have restarted and forgotten tokens."""
         self.shared.put(_FAULT_MARK, time.time())
 
     def fault_since(self, moment: float) -> bool:
@@ -93,16 +93,16 @@ class Breaker:
         return last is not None and last >= moment
 
     def mark_interference(self) -> None:
-        """Tell all sessions that something on the way answered a request that the service answered otherwise."""
+        """Tell all sessions that an intermediary answered a request differently than the service."""
         self.shared.offer(_INTERFERENCE, value=True)
 
     @property
     def interfered(self) -> bool:
-        """Whether any session has told so."""
+        """Whether any session has marked interference."""
         return bool(self.shared.offered(_INTERFERENCE))
 
     def timed_out(self, operation: str | None, limit: float) -> None:
-        """Take note of a time-out after `limit` seconds; several in a row give the operation up."""
+        """Note a time-out after `limit` seconds; several in a row give the operation up."""
         with self._lock:
             self._count(
                 self._time_outs, operation, GIVE_UP_AFTER, f"time-outs in a row, after {limit:g} s each"
@@ -113,7 +113,7 @@ class Breaker:
         return self._time_outs[operation or ""] > 1
 
     def answered(self, operation: str | None) -> None:
-        """Take note of an answer."""
+        """Note an answer."""
         with self._lock:
             for counter in (self._time_outs, self._unanswered):
                 counter.pop(operation or "", None)
@@ -121,7 +121,7 @@ class Breaker:
             self.in_a_row, self._row_seconds = 0, 0.0
 
     def missed(self, operation: str | None, fault: str, seconds: float) -> None:
-        """Take note of an exchange that ended without an answer after some seconds; it may open the breaker."""
+        """Note an exchange that ended without an answer after some seconds; this may open the breaker."""
         with self._lock:
             why = f"requests in a row without an answer, last: {fault}"
             self._count(self._unanswered, operation, GIVE_UP_FAULTY_AFTER, why)
@@ -143,7 +143,7 @@ class Breaker:
         return None
 
     def _count(self, counter: Counter[str], operation: str | None, most: int, words: str) -> None:
-        """Count one more of what an operation has met; it is given up where that is too often."""
+        """Count a failure of an operation, and give the operation up after too many."""
         name = operation or ""
         counter[name] += 1
         if counter[name] >= most and name not in self._given_up:
@@ -157,18 +157,19 @@ def _given_up(operation: str) -> str:
 
 @dataclass(eq=False, repr=False)
 class Admission:
-    """Lets a request pass while the breaker is closed and the budget has room; above the ledger.
+    """Lets a request pass while the breaker is closed and the budget has room.
 
-    What is stopped here was never on its way. `on_spent` is told when the budget of the cases is spent.
+    It stands above the ledger, since a request stopped here was never sent. `on_spent` is called with the reason when
+    the budget of the cases is spent.
     """
 
-    below: Layer
+    below: Stage
     breaker: Breaker
     budget: RequestBudget
     on_spent: Callable[[str], None]
 
     def send(self, request: Request) -> Exchange:
-        """Send a request for which there is room, after a pause where the one before it met a fault."""
+        """Send a request if the budget allows it, after a pause if the one before met a fault."""
         self.breaker.admit(request.operation)
         try:
             self.budget.take(essential=request.housekeeping)

@@ -1,4 +1,4 @@
-"""What a run may send and leave behind: its requests, and the permanent records in each realm."""
+"""Budgets of a run: its requests, its permanent records in each realm, and temporary files that runs use up."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from filelock import FileLock
 
 from registry_contracts.errors import EnvironmentFault, UsageError
 from registry_contracts.file_formats import convert, parse, read_bytes
-from registry_contracts.session.layers import Request
 from registry_contracts.session.namespace import KEPT_PREFIX
+from registry_contracts.session.pipeline import Request
 from registry_contracts.session.shared_state import SharedState, next_number
 
-#: Share of the budget that only signing in, cleaning and sweeping may use, and its least number of requests.
+#: One in so many requests is reserved for signing in, cleaning and sweeping; but at least so many requests.
 _KEPT_BACK: Final = 20
 _LEAST_KEPT_BACK: Final = 20
 
 
 class BudgetSpent(EnvironmentFault):
-    """The run has sent as many requests as its settings allow; this one was not sent."""
+    """The run has sent as many requests as it may; this one was not sent."""
 
 
 class RequestBudget:
-    """The requests that a run may send, repetitions included (None for any number), counted in its private folder."""
+    """How many requests a run may send, retries included (None for no limit); counted in its private folder."""
 
     def __init__(self, folder: Path, most: int | None) -> None:
         self._most = most
@@ -37,15 +37,15 @@ class RequestBudget:
         self._path = folder / "requests"
 
     def take(self, *, essential: bool = False) -> None:
-        """Count one request before it is sent; raises `BudgetSpent` for one too many.
+        """Count one request before it is sent; raises `BudgetSpent` if there is no room.
 
         Args:
-            essential: It signs in, cleans, sweeps or repeats, and may use what is kept back.
+            essential: It signs in, cleans, sweeps or repeats, and may use the reserve.
         """
         if self._most is None:
             return
         limit = self._most if essential else self._most - self._kept_back
-        # Looked at first: what is refused must not count.
+        # Check before counting: a refused request must not count.
         sent = self._path.stat().st_size if self._path.exists() else 0
         if sent >= limit or next_number(self._path) >= limit:
             kept = "" if essential else f", {limit:,} of them for cases"
@@ -54,7 +54,7 @@ class RequestBudget:
             )
 
     def affords(self) -> bool:
-        """Count a repetition, if there is room for it."""
+        """Count a repetition and return True, if there is room for it."""
         try:
             self.take(essential=True)
         except BudgetSpent:
@@ -62,25 +62,26 @@ class RequestBudget:
         return True
 
 
-#: How long a write waits for others under way, which may yet turn out to create nothing.
+#: How long a write waits for parallel writes, which may still turn out to create nothing.
 _PATIENCE_SECONDS: Final = 5.0
 _POLL_SECONDS: Final = 0.02
-#: Records of one kind of unplanned write that are taken as evidence: a case may see a fault in three requests, and once
-#: more when it is confirmed.
+#: Records that one kind of unplanned write may create as evidence: a case may see a fault in three requests, and in
+#: three more when it is confirmed.
 _EVIDENCE: Final = 6
-#: Places of the planned records that unplanned writes of further kinds may take.
+#: Places of planned records that other kinds of unplanned writes may take.
 _BORROWED: Final = 3
 
 
 class ResidueSpent(EnvironmentFault):
-    """A write could create one permanent record more than the settings allow; it was not sent."""
+    """A write could create a permanent record beyond the limit; it was not sent."""
 
 
 @dataclass
 class _Places:
-    """The places of a realm: records there, each with the label of an unplanned write, and names of writes under way.
+    """The taken places of a realm.
 
-    A label tells a kind of write from others, since requests of one kind show one fault; a planned write has none.
+    `there` has the records and their labels, `under_way` the records of writes without an answer yet. A label groups
+    unplanned writes that would show the same fault; a planned write has an empty one.
     """
 
     there: dict[str, str] = field(default_factory=dict)
@@ -91,15 +92,14 @@ class _Places:
 class ResidueBudget:
     """The permanent records of a run: a count for each realm, and a plan.
 
-    A record is counted once, however often it is written, unless the service makes another one each time. A write
-    that the service refuses gives its place back; one whose outcome is unknown keeps it.
+    A record counts once, however often it is written, unless the service makes a new one each time. A refused write
+    returns its place; a write with an unknown outcome keeps it.
 
-    What a run creates when nothing is wrong is planned before it. All other writes ought to be refused: those that
-    are accepted all the same are evidence of a fault, and one fault must not take the places of the planned records
-    (design 4.5). So each kind of them gets a few places, and all of them together little more than the plan leaves.
+    The records of a run without findings are planned. All other writes must be refused: an accepted one is evidence of
+    a fault, and one fault must not take the places of planned records (design 4.5). So each kind of unplanned write
+    gets a few places, and all kinds together little more than the plan leaves.
 
-    The run may create so many records at `most` in one realm. `exists` says of an identifier whether it is one of a
-    record that exists already.
+    `most` is the limit in one realm. `exists` tells whether an identifier belongs to a record that existed before.
     """
 
     shared: SharedState
@@ -110,21 +110,21 @@ class ResidueBudget:
     _foreseen: set[str] = field(default_factory=set)
 
     def plan(self, cases: Mapping[str, tuple[str, int]]) -> None:
-        """Keep places for the records that cases create when they pass: realm and number by the id of the case."""
+        """Reserve places for the records that passing cases create: realm and number by the id of the case."""
         self._plan, self._planned = cases, Counter()
         for realm, records in cases.values():
             self._planned[realm] += records
 
     def foresee(self, record: str) -> None:
-        """Take the write of a record for a planned one, whatever case it is arranged for."""
+        """Treat writes of a record as planned, whatever case sends them."""
         self._foreseen.add(record)
 
     def unplanned(self, realm: str) -> int:
-        """How many records of a realm the plan of the run leaves over."""
+        """How many places of a realm the plan leaves free."""
         return max(0, self.most - self._planned[realm])
 
     def counted(self, realms: Iterable[str]) -> dict[str, int]:
-        """How many records the run has created in each of some realms, or may have created, where there are any."""
+        """How many records the run created or may have created, by realm; realms without any are left out."""
         found = {}
         for realm in realms:
             with self._places(realm) as places:
@@ -132,7 +132,7 @@ class ResidueBudget:
         return {realm: number for realm, number in found.items() if number}
 
     def reserve(self, write: Request, record: str) -> None:
-        """Take a place for a record before it is written; raises `ResidueSpent` where there is none for it."""
+        """Take a place for a record before it is written; raises `ResidueSpent` if there is none."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:
             with self._places(write.realm) as places:
@@ -140,18 +140,18 @@ class ResidueBudget:
                     return
             if len(places.there) >= self.most or time.monotonic() > deadline:
                 raise ResidueSpent(
-                    f"the run has created, or may have, the {self.most} permanent records it may create in "
+                    f"the run has created or may have created all {self.most} permanent records that it may create in "
                     f"{write.realm} (setting pace.permanent_records)"
                 )
             time.sleep(_POLL_SECONDS)
 
     def settle(self, write: Request, record: str, *, kept: bool, renamed: bool = False) -> None:
-        """Say what became of a write whose place was reserved.
+        """Note the outcome of a write whose place was reserved.
 
         Args:
             kept: It was not refused.
-            renamed: The service may have given its record another name: where there is one of the name that was
-                sent, it is one more.
+            renamed: The service may have stored it under another name; if a record of the sent name exists, this is
+                a further one.
         """
         with self._places(write.realm) as places:
             places.under_way -= Counter([record])
@@ -169,9 +169,9 @@ class ResidueBudget:
         return "" if planned else f"{write.operation} {write.altered or write.case}"
 
     def _take(self, places: _Places, write: Request, record: str) -> bool:
-        """Take a place if there is one, or may be soon; raises `ResidueSpent` where there is none for such a write."""
+        """Take a place if one is free; raises `ResidueSpent` if this kind of write gets none."""
         there = places.there
-        # The service has made a further record when this name was sent again.
+        # The service made a further record the last time this name was sent again.
         again = any(known.startswith(f"{record} again ") for known in there)
         if self.exists(record) and not again:
             return True
@@ -184,10 +184,10 @@ class ResidueBudget:
         return True
 
     def _refuse_evidence(self, there: Mapping[str, str], write: Request, label: str) -> None:
-        """Refuse a write that would show a fault again, or that the planned records leave no room for.
+        """Refuse an unplanned write that repeats known evidence, or for which the plan leaves no place.
 
-        Where all that can be found is advice, it takes none of the planned places: a must that could not be judged for
-        want of one would cost the run its verdict. But where every place is planned, one such record is let through.
+        A write that can only show a should takes no planned place: a must without its place would make the run
+        inconclusive. If every place is planned, one unplanned record is allowed all the same.
         """
         room = self.unplanned(write.realm)
         unplanned = list(filter(None, there.values()))
@@ -197,9 +197,9 @@ class ResidueBudget:
         full = len(unplanned) >= most and (write.advisory or bool(of_operation))
         if full or same >= _EVIDENCE:
             raise ResidueSpent(
-                f"{write.operation} has created {of_operation} permanent records in {write.realm}, or may have where "
-                "an answer was lost, by requests that no plan foresaw; the other places are kept for cases that need "
-                "them (setting pace.permanent_records)"
+                f"unplanned requests of {write.operation} have created or may have created {of_operation} permanent "
+                f"records in {write.realm}; the other places are reserved for cases that need them (setting "
+                "pace.permanent_records)"
             )
 
 
@@ -209,16 +209,16 @@ USED_UP_FILE: Final = "used.jsonl"
 
 @dataclass(frozen=True)
 class UsedUp:
-    """The temporary files of one target that its runs have used, and that no run gives back.
+    """The temporary files of one target that runs have used up.
 
-    They stand in a file of all targets, a line each, kept beside the run folders; None remembers nothing.
+    A file beside the run folders has one line for each, of all targets; with `path` None nothing is remembered.
     """
 
     path: Path | None
     target: str
 
     def of(self, realm: str) -> frozenset[str]:
-        """Ids that were used in a realm; a line that cannot be read, as a full disk leaves one, tells of none."""
+        """Ids that were used in a realm; skips damaged lines, as a full disk leaves them."""
         if self.path is None or not self.path.exists():
             return frozenset()
         read = set()
@@ -229,7 +229,7 @@ class UsedUp:
         return frozenset(read)
 
     def note(self, realm: str, name: str) -> None:
-        """Remember that an id is about to be used."""
+        """Write down an id that is about to be used."""
         if self.path is not None:
             with FileLock(f"{self.path}.lock"), self.path.open("a", encoding="utf-8") as file:
-                file.write("\n" + json.dumps([self.target, realm, name]))  # whatever the last line lacks
+                file.write("\n" + json.dumps([self.target, realm, name]))  # the last line may be damaged

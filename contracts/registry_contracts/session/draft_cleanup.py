@@ -1,4 +1,4 @@
-"""Removes drafts: those of a run after each case and at its end, and what refused writes have stored."""
+"""Deletes drafts: those of a run after each case and at its end, and those that refused writes stored."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from registry_contracts.exchanges.exchange import Response
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.layers import Request
 from registry_contracts.session.ledger import Entry, Ledger, header_as_sent, read_entries
 from registry_contracts.session.namespace import KEPT_PREFIX
+from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS
 
-#: The case on whose behalf drafts are deleted; it may use what the request budget keeps back.
+#: The case of the deletions; its requests may use the reserve of the budget.
 CLEANING: Final = "[cleaning]"
-#: How long a write that was cut off on its way may still take to have an effect.
+#: How long an interrupted write may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
 _GONE: Final = (404, 410)
-#: Refusals that may be about who asks.
+#: Refusals that may concern the account.
 _FOR_THE_ACCOUNT: Final = (401, 403)
-#: Realm, identifier, and the Realm header where it is not the realm's own, as `realm_as_sent` says it.
+#: Realm, identifier, and another Realm header if the draft was saved with one, as `realm_as_sent` writes it.
 Place = tuple[str, str, str]
 
 
 def why_there(
     session: Session, draft: Entry, case: str, *, savers: Iterable[str] = (), certain: bool = True
 ) -> str | None:
-    """Delete a draft, as each role that saved it, and say why it is there still; None when it is gone.
+    """Delete a draft as each role that saved it; return why it is still there, or None if it is gone.
 
-    Whose a draft is that several accounts saved is not shown, and neither is what an account is told that deletes
-    another's. So each of them is to be told that it is gone; where one is refused, others may delete it.
+    The document does not say who owns a draft that several accounts saved, or how deleting another's draft is answered.
+    So every saver must get the answer that it is gone; if one is refused, other accounts try.
 
     Args:
-        savers: The roles that saved it, where these are several.
-        certain: It cannot come into being any more once it is found absent.
+        savers: The roles that saved it, if there are several.
+        certain: Once it is found absent, it cannot appear any more.
     """
     others = [role for role in map(deleting_role, savers) if role in session.target.accounts]
     roles = dict.fromkeys([deleting_role(draft.role), *others])
@@ -60,7 +60,7 @@ def why_there(
     deleted = any(each.success for _, each in answers)
     if not deleted and answer.status in _FOR_THE_ACCOUNT:
         deleted = _another_deletes(session, draft, case, roles)
-    # It was refused because the draft is there, and may be: whether it still is, the same account can see.
+    # The refusal shows that the draft was there, so the same account can see whether it still is.
     return None if deleted and not _exists(actor, draft) else f"deleteDraft answered {answer.status}"
 
 
@@ -73,9 +73,9 @@ def _exists(actor: Actor, draft: Entry) -> bool:
 
 
 def _why_there_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
-    """The same of a draft that was saved under another Realm header than its realm's.
+    """`why_there` for a draft that was saved with another Realm header than its realm's.
 
-    It is deleted under that one, or else in the realm where it is found: to delete what is not there may succeed, too.
+    It is deleted with that header, and in a realm where it is found: deleting an absent draft may also succeed.
     """
 
     def ask(operation: str, header: Mapping[str, str | None]) -> Response:
@@ -86,13 +86,13 @@ def _why_there_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | 
     for realm in (name for name in actor.session.target.realms if name in DOCUMENT_REALMS):
         there = {"Realm": realm}
         deleted = deleted or (ask("draftExists", there).success and ask("deleteDraft", there).success)
-    look = ask("draftExists", as_saved)
-    gone = certain and (look.status in _GONE or (look.refusal and deleted))
+    found = ask("draftExists", as_saved)
+    gone = certain and (found.status in _GONE or (found.refusal and deleted))
     return None if gone else f"saved under Realm {draft.realm_sent}, still there or out of sight"
 
 
 def _another_deletes(session: Session, draft: Entry, case: str, asked: Collection[str]) -> bool:
-    """Whether an account deletes a draft that none of those asked may delete."""
+    """Whether another account than those `asked` could delete a draft."""
     for role in session.target.accounts:
         if role not in asked:
             with suppress(EnvironmentFault):
@@ -102,12 +102,12 @@ def _another_deletes(session: Session, draft: Entry, case: str, asked: Collectio
 
 
 def deleting_role(role: str) -> str:
-    """The role that may delete a draft which a role saved: the same, but it takes an account."""
+    """The role that deletes a draft which a role saved: the same; for the anonymous, the author."""
     return AUTHOR if role == ANONYMOUS else role
 
 
 def note_if_there(session: Session, place: Place, role: str) -> bool:
-    """Put a draft on a session's ledger where it is there although its write was refused to a role."""
+    """Look for a draft whose write by a role was refused; if it exists, put it on the ledger and return True."""
     realm, uid, sent = place
     role = deleting_role(role)
     actor = Actor(session, role, realm, CLEANING)
@@ -121,10 +121,11 @@ def note_if_there(session: Session, place: Place, role: str) -> bool:
 
 
 def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> None:
-    """Put on a session's ledger the drafts of refused submissions; `ledgers` are all of its run.
+    """Put the drafts of refused submissions on a session's ledger; `ledgers` are all of its run.
 
-    Of those of a role in a realm the last is looked for, of the author's one from amidst them, too; where one is there,
-    all of them. One that differs in letter case from what was taken is left alone: it may be the same to a service.
+    For each role and realm, the last submission is looked up, and for the author one from the middle. If either has a
+    draft, all are looked up. Identifiers that differ from an accepted one only in letter case are left out: a service
+    may treat them as the same.
     """
     writes = sorted(read_entries(ledgers), key=lambda entry: entry.at)
     kept = {(entry.realm, entry.identifier.casefold()) for entry in writes if entry.state != "refused"}
@@ -143,9 +144,9 @@ def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> No
 
 
 def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
-    """Delete what is a draft of a run's contacts and submissions, as far as the service lets; the records stay.
+    """Delete the drafts of a run's contacts and submissions if the service allows it; the records stay.
 
-    The contact that all runs use again stays as it is: another run may be at work with it.
+    The contact that all runs share is left out: another run may be using it.
     """
     made = [
         entry
@@ -162,7 +163,7 @@ def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
 
 
 def _is_new(session: Session, made: Entry) -> bool:
-    """Whether a record is there by this run alone: under an identifier of the run, or one that the service gave it."""
+    """Whether this run alone created a record: its identifier is the run's, or one that the service assigned."""
     own = made.identifier.startswith(session.namespace.prefix)
     if not own and load_description().operations[made.operation].assigns_identifier:
         if made.identifier.startswith(KEPT_PREFIX):
@@ -173,7 +174,7 @@ def _is_new(session: Session, made: Entry) -> bool:
 
 
 def draft_cleanup(session: Session) -> DraftCleanup:
-    """A cleanup of the drafts in a session's ledger, sent through the session until its breaker opens."""
+    """A clean-up of the drafts in a session's ledger, which sends through the session until its breaker opens."""
     return DraftCleanup(
         session.ledger,
         lambda draft, certain: (
@@ -181,42 +182,41 @@ def draft_cleanup(session: Session) -> DraftCleanup:
             is None
         ),
         lambda: session.breaker.open is not None,
-        session.kept,
+        session.shared_drafts,
     )
 
 
 @dataclass(eq=False, repr=False)
 class DraftCleanup:
-    """Deletes the drafts that a ledger holds, newest first, until it is `stopped`.
+    """Deletes the drafts of a ledger, newest first, until `stopped` returns True.
 
-    `remove` deletes a draft, and says whether it is gone; of one that may yet come into being only where told that
-    this is certain not to happen. `kept` are identifiers of drafts that cases share until the end of the run.
+    `remove` deletes a draft and returns whether it is gone; its second argument says that an absent draft cannot appear
+    later. `shared_drafts` are identifiers of drafts that cases share until the end of the run.
     """
 
     ledger: Ledger
     remove: Callable[[Entry, bool], bool]
     stopped: Callable[[], bool]
-    kept: set[str]
+    shared_drafts: set[str]
     _tried: set[tuple[str, str, str]] = field(default_factory=set)
     _unwritten: OSError | None = None
 
     def after_case(self) -> None:
-        """Delete what is not shared, and was not tried in vain before."""
+        """Delete drafts that are not shared and were not tried before."""
         drafts = [draft for draft in self._chosen() if draft.place not in self._tried]
         self._tried.update(draft.place for draft in drafts)
         self._remove_all(drafts)
 
     def at_the_end(self, *, last: bool) -> None:
-        """Delete what is not shared, also what a first try did not remove.
+        """Delete drafts that are not shared, including those that a first try did not remove.
 
-        Where no process comes after this one (`last`) the shared ones go too, and a write that may still be on its way
-        is waited for.
+        The `last` process also deletes shared drafts, and waits for writes that may still take effect.
 
         Raises:
-            OSError: something could not be written about a deletion, all others of which were sent nevertheless.
+            OSError: a deletion could not be written to the ledger; all deletions were sent nevertheless.
         """
         if last:
-            self.kept.clear()
+            self.shared_drafts.clear()
         self._remove_all(self._chosen())
         if last and any(map(_uncertain, self.ledger.removable())) and not self.stopped():
             time.sleep(_SETTLING_SECONDS)
@@ -226,20 +226,20 @@ class DraftCleanup:
 
     def _chosen(self) -> list[Entry]:
         """The drafts that are not shared, newest first."""
-        return [draft for draft in self.ledger.removable() if draft.identifier not in self.kept]
+        return [draft for draft in self.ledger.removable() if draft.identifier not in self.shared_drafts]
 
     def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False) -> None:
         for draft in drafts:
-            # What the environment stands in the way of stays in the ledger, and is reported as a leftover.
+            # A draft that the environment kept from being deleted stays in the ledger, and is reported as a leftover.
             with suppress(EnvironmentFault):
                 try:
                     if not self.stopped() and self.remove(draft, certain or not _uncertain(draft)):
                         self.ledger.removed(*draft.place)
                 except OSError as error:
-                    # The journal takes no more; a disk that is full leaves no drafts with the service.
+                    # A full disk must not leave drafts with the service.
                     self._unwritten = error
 
 
 def _uncertain(draft: Entry) -> bool:
-    """Whether a draft may come into being after it was found absent: its save was not answered."""
+    """Whether a draft may appear after it was found absent, since its save had no answer."""
     return draft.state in ("intended", "unknown")

@@ -1,4 +1,4 @@
-"""The guard: prepares a request in the target's own names, and lets nothing pass that must never leave."""
+"""The guard: replaces documented names by the target's own, prepares a request, and refuses what must never be sent."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.session.layers import Layer, Request
 from registry_contracts.session.namespace import Namespace
+from registry_contracts.session.pipeline import Request, Stage
 from registry_contracts.session.transport import Transport
 from registry_contracts.settings.guard import GuardViolation, refuse_request
 from registry_contracts.settings.target import Target, WireNames
@@ -16,16 +16,16 @@ from registry_contracts.settings.target import Target, WireNames
 
 @dataclass(eq=False, repr=False)
 class Guard:
-    """Refuses production, addresses beside the target, and writes outside the namespace."""
+    """Refuses production, addresses outside the target, and writes outside the namespace."""
 
-    below: Layer
+    below: Stage
     target: Target
     names: WireNames
     namespace: Namespace
     transport: Transport
 
     def send(self, request: Request) -> Exchange:
-        """Send a request that may leave, in the target's names."""
+        """Send a request in the target's names, if it is allowed."""
         names, written = self.names.without(request.documented), request
         if names:
             url, headers = names.url(request.url, request.operation), names.headers(request.headers)
@@ -45,7 +45,7 @@ class Guard:
 
 
 def may_follow(target: Target, method: str, url: str) -> bool:
-    """Whether a redirect may be followed: to any host, which gets no credentials, but never to production."""
+    """Whether a redirect may be followed: to any host (without credentials), but never to production."""
     parts = urlsplit(url)
     try:
         refuse_request(method, url, {}, replace(target, base_url=f"{parts.scheme}://{parts.netloc}"))

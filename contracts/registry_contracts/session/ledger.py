@@ -22,31 +22,31 @@ from registry_contracts.file_formats import Format, Moment, Name, one_of, plain,
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.session.budgets import ResidueBudget
-from registry_contracts.session.layers import Layer, Request
+from registry_contracts.session.pipeline import Request, Stage
 
-#: `intended` and `unknown` both mean: maybe created. The first stands where nothing was heard, because the run was
-#: killed or interrupted, the second where the answer does not tell.
+#: `intended` and `unknown` both mean: maybe created. `intended` has no answer yet (the run was killed or interrupted),
+#: `unknown` has an answer or fault that does not tell.
 State = Literal["intended", "created", "refused", "unknown", "removed"]
 
 #: Facts of a run, in its folder beside the ledgers.
 RUN_FILE = "run.json"
-#: The writes of all workers of a run that is over.
+#: The writes of all workers, once the run is over.
 LEDGER_FILE = "ledger.jsonl"
-#: The only thing that the interface gives a means to remove.
+#: The only kind of record that the interface can remove.
 REMOVABLE = "draft"
-#: States of a draft that say that a write of it left nothing.
+#: States of a write that left no draft.
 _GONE = frozenset({"refused", "removed"})
-#: Members under which an answer names the record it is about.
+#: Members with which answers name their record, the surest first.
 _NAMES = ("identifier", "recordidentifier", "documentuid", "uid", "id", "_id")
 
 
-#: In the place of the Realm header that a write carried: it had none, or an empty one.
+#: `realm_sent` of a write without Realm header, and with an empty one.
 WITHOUT_REALM = "(none)"
 EMPTY_REALM = "(empty)"
 
 
 def realm_as_sent(headers: Mapping[str, Any], realm: str) -> str:
-    """Say which Realm header a request carried in the place of its realm's own; empty for its own."""
+    """The Realm header of a request if it differs from its realm; otherwise empty."""
     given = next((value for name, value in headers.items() if name.lower() == "realm"), None)
     if given is None:
         return WITHOUT_REALM
@@ -55,17 +55,17 @@ def realm_as_sent(headers: Mapping[str, Any], realm: str) -> str:
 
 
 def header_as_sent(realm_sent: str) -> dict[str, str | None]:
-    """The change of headers that makes a request carry what `realm_as_sent` said."""
+    """Changes to a request's headers that repeat what `realm_as_sent` returned."""
     if not realm_sent:
         return {}
     return {"Realm": {WITHOUT_REALM: None, EMPTY_REALM: ""}.get(realm_sent, realm_sent)}
 
 
 class Entry(Format, frozen=True):
-    """One write, a line of the ledger: `what` it leaves, where, as whom, and what became of it; `by` names the worker.
+    """One write, a line of the ledger: `what` it leaves, where, as whom, and its outcome; `by` names the worker.
 
-    `realm_sent` is the Realm header of a draft's save where it was not that of the realm. Lines of one worker with
-    the same number are about the same write; the last one counts.
+    `realm_sent` is the Realm header of a draft's save if it differed from the realm. Lines of one worker with the same
+    number are about the same write; the last one counts.
     """
 
     number: Annotated[int, Meta(ge=1)]
@@ -81,7 +81,7 @@ class Entry(Format, frozen=True):
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Where the record stands: one that was saved under another Realm header may be another one."""
+        """The record's key: with another Realm header it may be another record."""
         return self.realm, self.identifier, self.realm_sent
 
 
@@ -95,14 +95,14 @@ class Ledger:
         self._lock = threading.Lock()
         self._entries: dict[int, Entry] = {}
         self._permanent: dict[int, Request] = {}
-        #: Of these, drafts that are there or may be there: few, however many there have been.
+        #: The entries of drafts that exist or may exist.
         self._drafts: dict[int, Entry] = {}
 
     def intend(self, write: Request, realm_sent: str = "") -> Entry | None:
-        """Note a write before it is sent, `realm_sent` as in its entry; None where the operation leaves nothing behind.
+        """Note a write before it is sent; None if the operation stores nothing.
 
         Raises:
-            ResidueSpent: it could create one permanent record more than the run may; nothing was noted.
+            ResidueSpent: it could create a permanent record beyond the budget; nothing was noted.
         """
         described = load_description().operations.get(write.operation or "")
         what = described.stores if described else None
@@ -132,7 +132,7 @@ class Ledger:
     def settle(
         self, entry: Entry, state: State, identifier: str | None = None, *, renamed: bool = False
     ) -> None:
-        """Note what became of a write, and the identifier that the service gave; `renamed` as for the budget."""
+        """Note the outcome of a write, and the identifier that the service gave; `renamed` as for the budget."""
         settled = replace(entry, state=state, at=_now(), identifier=identifier or entry.identifier)
         with self._lock:
             self._write(settled)
@@ -140,29 +140,29 @@ class Ledger:
                 self._budget.settle(write, _record(entry), kept=state != "refused", renamed=renamed)
 
     def removed(self, realm: str, identifier: str, realm_sent: str = "") -> None:
-        """Note that a draft was deleted through the interface, under the Realm header that it was saved with."""
+        """Note that a draft was deleted; `realm_sent` as when it was saved."""
         with self._lock:
             for entry in list(self._drafts.values()):
                 if entry.place == (realm, identifier, realm_sent):
                     self._write(replace(entry, state="removed", at=_now()))
 
     def removable(self) -> list[Entry]:
-        """Drafts that are there or may be there, newest first, one entry for each."""
+        """Drafts that exist or may exist, newest first, one entry each."""
         with self._lock:
             return removable(self._drafts.values())
 
     def savers(self, place: tuple[str, str, str]) -> list[str]:
-        """The roles that saved a draft that is there or may be there, the latest first."""
+        """The roles that saved a draft that exists or may exist, the latest first."""
         with self._lock:
             return savers(place, self._drafts.values())
 
     def residue(self) -> Iterator[Entry]:
-        """What stays behind because the interface gives no means to remove it."""
+        """What stays behind because the interface cannot remove it."""
         with self._lock:
             return residue(list(self._entries.values()))
 
     def take_over(self, ledgers: Iterable[Path]) -> None:
-        """Take in the drafts that other sessions of the run left: those they kept, and all of one that died."""
+        """Take over the drafts that other sessions of the run left: the shared ones, and all of a session that died."""
         for left in read_entries(sorted(ledgers)):
             if left.what == REMOVABLE and left.state not in _GONE:
                 with self._lock:
@@ -178,22 +178,22 @@ class Ledger:
             self._drafts[entry.number] = entry
         else:
             self._drafts.pop(entry.number, None)
-        # A disk that is full costs no clean-up: without its line a write counts as one that may have created something.
+        # A full disk must not prevent the clean-up: a write without its last line counts as maybe created.
         with suppress(OSError):
-            # In ASCII: an identifier may hold half a surrogate pair, which has no form in UTF-8.
+            # ASCII, since an identifier may hold half a surrogate pair, which UTF-8 cannot encode.
             self._file.write(json.dumps(plain(entry)) + "\n")
             self._file.flush()
 
 
 @dataclass(eq=False, repr=False)
 class WriteAhead:
-    """The layer that writes down a write before it is sent, and what became of it after."""
+    """The stage that notes each write in the ledger before it is sent, and its outcome afterwards."""
 
-    below: Layer
+    below: Stage
     ledger: Ledger
 
     def send(self, request: Request) -> Exchange:
-        """Send a request; a write only when its line is on disk."""
+        """Send a request; a write only once its line is on disk."""
         entry = None
         if request.writes:
             headers = request.headers if request.written is None else request.written[1]
@@ -207,17 +207,17 @@ class WriteAhead:
         answer = exchange.response
         state = outcome(answer, exchange.fault, entry.what)
         if state == "refused" and exchange.unsettled:
-            state = "unknown"  # an earlier try may have been taken, and this one been refused for it
+            state = "unknown"  # an earlier try may have been accepted, and this one refused as a repetition
         assigns = load_description().operations[entry.operation].assigns_identifier
-        renamed = assigns and state == "created" and not _tells(answer, entry.identifier)
+        renamed = assigns and state == "created" and not _has_identifier(answer, entry.identifier)
         given = named(answer) if state == "created" and (renamed or not entry.identifier) else None
         self.ledger.settle(entry, state, given, renamed=renamed)
 
 
-def _tells(answer: Response | None, identifier: str) -> bool:
+def _has_identifier(answer: Response | None, identifier: str) -> bool:
     """Whether an answer says that its record has this identifier.
 
-    The answer's own `identifier`, which the interface document shows, counts before what it repeats of the request.
+    The answer's `identifier`, which the interface document shows, decides; without it, any mention counts.
     """
     if answer is None:
         return False
@@ -228,24 +228,24 @@ def _tells(answer: Response | None, identifier: str) -> bool:
 
 
 def removable(entries: Iterable[Entry]) -> list[Entry]:
-    """Of the latest state of writes, drafts that are there or may be there: newest first, one entry for each."""
+    """Drafts that exist or may exist by the latest state of writes, newest first, one entry each."""
     newest: dict[tuple[str, str, str], Entry] = {}
     for entry in sorted(entries, key=lambda entry: (entry.at, entry.number), reverse=True):
-        # A save that was refused says nothing about those before it; a draft that was removed is gone for all of them.
+        # A refused save says nothing about earlier saves; a removed draft is gone for all of them.
         if entry.what == REMOVABLE and entry.state != "refused":
             newest.setdefault(entry.place, entry)
     return [entry for entry in newest.values() if entry.state != "removed"]
 
 
 def savers(place: tuple[str, str, str], entries: Iterable[Entry]) -> list[str]:
-    """The roles that saved the draft at a place, of those whose save was not refused: the latest first."""
+    """The roles that saved the draft at a place and were not refused, the latest first."""
     saves = [each for each in entries if each.what == REMOVABLE and each.place == place]
     saves.sort(key=lambda entry: (entry.at, entry.number), reverse=True)
     return list(dict.fromkeys(entry.role for entry in saves if entry.state not in _GONE))
 
 
 def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Of the latest state of writes, what stays behind; a write whose record has no identifier stands for itself."""
+    """What stays behind by the latest state of writes; each write without identifier counts as its own record."""
     seen: set[tuple[str, str, str]] = set()
     for entry in entries:
         key = (entry.what, entry.realm, _record(entry))
@@ -256,11 +256,11 @@ def residue(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def outcome(answer: Response | None, fault: str | None, what: str = "contact") -> State:
-    """What an answer says became of a write.
+    """The state of a write by its answer.
 
     Args:
-        what: Kind of the record. Problems of the content of what stays may come with any status below 500 (design
-            4.2); whether the answer to a saved draft tells what is still to be done is not shown.
+        what: Kind of the record. For contacts and submissions, reported errors mean a refusal with any status below
+            500 (design 4.2). For drafts the document does not say whether the answer lists errors.
     """
     if answer is not None and answer.status == 429:
         return "refused"
@@ -272,7 +272,7 @@ def outcome(answer: Response | None, fault: str | None, what: str = "contact") -
 
 
 def named(answer: Response | None) -> str | None:
-    """The identifier that an answer gives to the record it is about, under a usual name or else in its Location.
+    """The identifier of an answer's record, under a usual name or else in its Location.
 
     The surest name counts first: the answer to a submission may describe its workflow before its document.
     """
@@ -291,7 +291,7 @@ def named(answer: Response | None) -> str | None:
 
 
 def read_entries(paths: Iterable[Path]) -> list[Entry]:
-    """The latest state of every write in some ledgers, without lines that a kill cut short or that are not ours."""
+    """The latest state of every write in some ledgers; skips damaged and foreign lines."""
     entries: dict[tuple[str, int], Entry] = {}
     for line in (line for path in paths for line in read_bytes(path).decode("utf-8", "replace").split("\n")):
         with suppress(ValueError, RecursionError, msgspec.ValidationError):
@@ -301,15 +301,15 @@ def read_entries(paths: Iterable[Path]) -> list[Entry]:
 
 
 def append_removed(path: Path, entries: Iterable[Entry]) -> None:
-    """Note in the ledger of another run, or of a worker that died, that its drafts are gone."""
+    """Note in the ledger of another run, or of a worker that died, that drafts are gone."""
     with path.open("a", encoding="utf-8") as file:
         for entry in entries:
-            # The break in front closes a line that a kill cut short.
+            # The line break ends a line that a kill cut short.
             file.write("\n" + json.dumps(plain(replace(entry, state="removed", at=_now()))) + "\n")
 
 
 def _record(entry: Entry) -> str:
-    """What tells the record of a write from others; a write without an identifier makes one of its own."""
+    """A key for the record of a write; a write without identifier has its own."""
     return entry.identifier or f"({entry.by} {entry.number})"
 
 

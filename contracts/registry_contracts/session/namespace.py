@@ -1,4 +1,4 @@
-"""The identifiers a run may write to: everything starts with its prefix (design 5)."""
+"""The identifiers that a run may write to: they start with its prefix (design 5)."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote
 
-#: Every identifier of every run starts so; `sweep` and people recognise the suite by it.
+#: Starts every identifier of every run; `sweep` and people recognise the suite by it.
 SUITE_PREFIX = "rc-"
-#: Starts the identifiers of the few records that all runs use again, since the interface cannot remove them.
+#: Starts the identifiers of the few permanent records that all runs share.
 KEPT_PREFIX = f"{SUITE_PREFIX}keep-"
 TOKEN_LENGTH = 4
 _ALPHABET = string.ascii_lowercase + string.digits
 _CHECK_LENGTH = 3
-#: An identifier this long ends with characters that only the suite puts there.
+#: Identifiers of this length or more end with check characters.
 _SIGNED_FROM = 20
 _SIGNED_TAIL = 12
 _OF_A_RUN = re.compile(rf"{SUITE_PREFIX}[{_ALPHABET}]{{{TOKEN_LENGTH}}}", re.ASCII)
-#: What identifiers without the prefix are made of, one of these for each; hyphens and underscores may stand around.
+#: Alphabets of identifiers without the prefix; hyphens and underscores may surround them.
 ALPHABETS: Final = (string.digits, string.ascii_lowercase, string.ascii_letters)
-#: Characters at the end of such an identifier that only this run puts there; one in 10^16 has them by chance.
+#: Number of characters at their end that mark them as this run's; one in 10^16 has these by chance.
 _MARK_LENGTH = 16
 _AROUND = "-_"
 _DECODINGS = 3
-#: A segment that leads out of where it stands, in any spelling a service may fold into it.
+#: A dotted path segment (`..`), which leads to another path.
 _STEP_UP = re.compile(r"(^|[/\\])\.\.?([/\\]|$)")
 
 
 def new_run_token() -> str:
-    """Four random characters that tell this run's identifiers from another's; never those of the kept records."""
+    """Four random characters that mark this run's identifiers; never those of the shared records."""
     while True:
         token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
         if not KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{token}"):
@@ -42,14 +42,14 @@ def new_run_token() -> str:
 
 
 def starts_like_ours(identifier: str) -> bool:
-    """Whether an identifier may come from a run of the suite; people's own may start so too."""
+    """Whether an identifier may come from a run of the suite; other people's may start so too."""
     return _OF_A_RUN.match(identifier) is not None and not identifier.startswith(KEPT_PREFIX)
 
 
 def is_signed(identifier: str) -> bool:
-    """Whether an identifier was made by the suite, by the check characters at its end.
+    """Whether the suite made an identifier, by the check characters at its end.
 
-    One in 46,656 identifiers of the same look has them by chance.
+    One in 46,656 identifiers of the same form has them by chance.
     """
     tail = identifier[-_SIGNED_TAIL:]
     return (
@@ -61,11 +61,10 @@ def is_signed(identifier: str) -> bool:
 
 
 class Namespace:
-    """Identifiers of one run, by its token of four characters: makes fresh ones and knows which ones are its own.
+    """The identifiers of one run, by its token of four characters: makes new ones and recognises its own.
 
-    The settings name those outside the prefix that are `granted` for the suite to write to, and those that are
-    `foreign` even if the service gives them to a record of ours. With a seed the part behind the prefix is always the
-    same.
+    The settings name the `granted` identifiers outside the prefix, which the suite may write to, and the `foreign`
+    ones, which it may not even if the service assigns them to its records. A seed makes identifiers repeatable.
     """
 
     def __init__(
@@ -80,39 +79,38 @@ class Namespace:
         self._minted: set[str] = set()
 
     def uid(self, length: int = 24) -> str:
-        """A fresh identifier of `length` characters (8 or more; below 11 it breaks the rule on purpose)."""
+        """A new identifier of `length` characters (8 or more; below 11 it breaks the uid rule on purpose)."""
         drawn = "".join(self._draw.choice(_ALPHABET) for _ in range(length - len(self.prefix)))
         if length < _SIGNED_FROM:
             return self.prefix + drawn
         return self.prefix + drawn[:-_CHECK_LENGTH] + _check(drawn[-_SIGNED_TAIL:-_CHECK_LENGTH])
 
     def without_prefix(self, alphabet: str, length: int = 32) -> str:
-        """A fresh identifier of one of the `ALPHABETS` alone; `length` characters, 24 or more.
+        """A new identifier from one of the `ALPHABETS`; `length` characters, 24 or more.
 
-        Its end tells this run that it is its own. Only a run's ledger leads back to it: a search through the lists of
-        drafts does not know it.
+        The run recognises it by its end. `sweep` finds it by the ledger only, not in the lists of drafts.
         """
-        # A zero in front is lost where digits are taken for a number.
+        # A leading zero would get lost if a service took the digits for a number.
         first = alphabet[:1] if alphabet == string.digits else self._draw.choice(alphabet)
         drawn = first + "".join(self._draw.choice(alphabet) for _ in range(length - _MARK_LENGTH - 1))
         return drawn + _mark(self.prefix, drawn, alphabet)
 
     def claim(self, identifier: str) -> None:
-        """Take in an identifier that the run writes to on purpose; what is foreign stays so."""
+        """Allow an identifier that the run writes to on purpose, unless it is foreign."""
         if identifier not in self._foreign:
             self._claimed.add(identifier)
 
     def claim_minted(self, identifier: str) -> None:
-        """Take in another identifier that the service gave to a record that the run has created."""
+        """Allow an identifier that the service assigned to a record of the run."""
         self.claim(identifier)
         self._minted.add(identifier)
 
     def adopt(self, run: str) -> None:
-        """Take in everything of another run of the suite, one that is dead, to remove it."""
+        """Allow the identifiers of a dead run, to remove its drafts."""
         self._adopted.add(f"{SUITE_PREFIX}{run}")
 
     def names_existing(self, identifier: str) -> bool:
-        """Whether a write to this identifier makes no new record: the settings name it, or the service gave it."""
+        """Whether this identifier belongs to an existing record: the settings name it, or the service assigned it."""
         return identifier in self._granted or identifier in self._minted
 
     def owns(self, identifier: str) -> bool:
@@ -125,7 +123,7 @@ class Namespace:
 
 
 def _leads_away(identifier: str) -> bool:
-    """Whether a service that resolves dotted segments would arrive at another identifier than one of ours."""
+    """Whether a service that resolves dotted segments would reach another identifier."""
     for _ in range(_DECODINGS):
         if _STEP_UP.search(identifier):
             return True

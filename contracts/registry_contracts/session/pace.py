@@ -1,4 +1,4 @@
-"""The pace: how many requests a second, and how many at once, all processes of a run send together."""
+"""The pace: limits how many requests per second, and how many at once, all processes of a run send together."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.session.layers import Layer, Request
+from registry_contracts.session.pipeline import Request, Stage
 from registry_contracts.session.shared_state import SharedState
 
-#: More requests than so many are never under way together: a run has a few workers with a few threads each.
+#: Highest concurrency: a run has a few workers with a few threads each.
 MOST_SLOTS: Final = 256
-#: A slower pace is this one: clocks do not take every number.
+#: Slowest pace, since clocks do not accept every number.
 LONGEST_INTERVAL_SECONDS: Final = 86_400.0
-#: How long a session waits before it looks again for a free slot.
+#: How often a session polls for a free slot.
 _POLL_SECONDS: Final = 0.005
-#: The longest rest that one response can impose on all sessions; a service that asks for more gets no retry.
+#: The longest rest that one response can impose on all sessions; a request that must wait longer is not retried.
 LONGEST_REST_SECONDS: Final = 30.0
 
-#: Under which the next free moment and the end of a rest lie.
+#: Keys in the shared state of the next free moment and of the end of a rest.
 _NEXT: Final = "next moment"
 _REST: Final = "rest"
 
 
 class Pace:
-    """A request rate and a number of requests under way (None for no limit), shared through the run's private folder.
+    """A request rate and a concurrency limit (None for no limit), shared through the run's private folder.
 
-    Moments are those of the monotonic clock, which the processes of one machine share and which never goes back.
+    Moments are those of the monotonic clock, which all processes of a machine share and which never goes back.
     """
 
     def __init__(
-        self, below: Layer, folder: Path, requests_per_second: float | None, concurrency: int | None
+        self, below: Stage, folder: Path, requests_per_second: float | None, concurrency: int | None
     ) -> None:
         self._below = below
         rate = requests_per_second
@@ -45,10 +45,10 @@ class Pace:
         self.sent = 0
 
     def send(self, request: Request) -> Exchange:
-        """Send a request when its turn has come."""
+        """Send a request when rate and concurrency allow it."""
         with self._lock:
             self.sent += 1
-        # The slot first: requests that waited for one after their moment had come would go out in a bunch.
+        # The slot comes first: requests that wait for a slot after their moment would go out all at once.
         slot = self._acquire_slot()
         try:
             self.wait_for_moment()
@@ -64,7 +64,7 @@ class Pace:
             self._shared.renewed(_REST, lambda: until, lambda kept: kept >= until)
 
     def wait_for_moment(self) -> None:
-        """Wait until a moment of this request's own, outside every rest, has come."""
+        """Reserve the next free moment, and wait for it and for the end of a rest."""
         while True:
             _pause(self._own_moment())
             rest = self._moment(_REST)

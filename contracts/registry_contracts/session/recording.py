@@ -1,4 +1,4 @@
-"""The record: gives each exchange its number, hands it to its case, and writes it down without secrets."""
+"""Recording: numbers each exchange, adds it to its case, and writes it to the journal without secrets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from registry_contracts.exchanges.exchange import NO_BODY, Exchange, exchange_en
 from registry_contracts.exchanges.redaction import Redactor, learn_tokens, redacted
 from registry_contracts.file_formats import OpenFormat
 from registry_contracts.interface.operations import ANY_REALM
-from registry_contracts.session.layers import Layer, Request
+from registry_contracts.session.pipeline import Request, Stage
 from registry_contracts.session.transport import WITHOUT_CONTENT
 
-#: Takes what is written down, one event at a time: its kind, and what it declares.
+#: Writes an event, given its kind and its content.
 Events = Callable[[str, Any], None]
 
 
@@ -31,13 +31,13 @@ class FaultEvent(OpenFormat, frozen=True):
 
 @dataclass(eq=False, repr=False)
 class FaultLog:
-    """Counts and writes down, in a few words each, what stood in the way of exchanges."""
+    """Counts the faults of exchanges, and writes them to the journal."""
 
     events: Events | None
     counts: Counter[str] = field(default_factory=Counter)
 
-    def tell(self, exchange: Exchange, fault: str) -> None:
-        """Take note of what an exchange has met."""
+    def note(self, exchange: Exchange, fault: str) -> None:
+        """Note a fault of an exchange."""
         self.counts[fault] += 1
         if self.events is not None:
             where = (exchange.realm, exchange.operation, exchange.case, exchange.id)
@@ -46,12 +46,12 @@ class FaultLog:
 
 @dataclass(eq=False, repr=False)
 class Record:
-    """Keeps what was sent and answered, redacted, once for each request however often it was tried.
+    """Records exchanges, redacted; one for each request, however often it was tried.
 
-    The name of the session begins its exchanges' ids.
+    `name` is the session's, and begins the exchanges' ids.
     """
 
-    below: Layer
+    below: Stage
     name: str
     redactor: Redactor
     events: Events | None
@@ -59,21 +59,21 @@ class Record:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def send(self, request: Request) -> Exchange:
-        """Send a request, and keep the exchange."""
+        """Send a request, and record the exchange."""
         number = next(self._numbers)
         exchange = self.below.send(request)
         response = exchange.response
         exchange.id = f"{self.name}-{number}"
         for fault in exchange.met:
-            self.faults.tell(exchange, fault)
+            self.faults.note(exchange, fault)
         if response is not None and response.charset:
-            why = f"JSON in {response.charset}, where JSON is in UTF-8 (RFC 8259): read all the same"
-            self.faults.tell(exchange, why)
+            why = f"JSON in {response.charset} instead of UTF-8 (RFC 8259): read all the same"
+            self.faults.note(exchange, why)
         if response is not None and response.content and exchange.method == "HEAD":
-            self.faults.tell(exchange, "content behind the answer to HEAD, which has none (RFC 9110)")
+            self.faults.note(exchange, "content after the answer to HEAD, which must have none (RFC 9110)")
         elif response is not None and response.content and response.status in WITHOUT_CONTENT:
-            # Of HEAD alone a clause speaks.
-            self.faults.tell(exchange, f"content behind a {response.status}, which has none (RFC 9110)")
+            # A clause forbids content for HEAD only, so it is dropped here.
+            self.faults.note(exchange, f"content after a {response.status}, which must have none (RFC 9110)")
             exchange.response = replace(response, body=NO_BODY)
         if self.events is not None:
             learn_tokens(exchange, self.redactor)

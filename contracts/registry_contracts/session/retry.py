@@ -1,7 +1,7 @@
-"""Retry: a request is tried as often as is polite and safe (design 4.7).
+"""Retry: tries a request as often as is polite and safe (design 4.7).
 
-A write whose answer was lost is looked up before it is sent again. Where a request has no answer, a control tells what
-is blocked on the way from a service that is down.
+A write whose answer was lost is looked up before it is sent again. If a request has no answer, a control request shows
+whether it is blocked on the way or the service is down.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from registry_contracts.exchanges.foreign_answers import (
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
 from registry_contracts.session.budgets import RequestBudget
-from registry_contracts.session.layers import JSON, Request, texts
 from registry_contracts.session.pace import Pace
+from registry_contracts.session.pipeline import JSON, Request, texts
 from registry_contracts.session.transport import TIMED_OUT, Transport
 from registry_contracts.settings.guard import refuse_request
 from registry_contracts.settings.target import Target
@@ -40,24 +40,24 @@ from registry_contracts.settings.target import Target
 _MOST_TRIES: Final = 4
 _FIRST_WAIT_SECONDS: Final = 0.25
 _LONGEST_WAIT_SECONDS: Final = 30.0
-#: A time-out costs the whole time limit, so that it is not tried more often.
+#: Tries at a request that timed out, since each costs the whole time limit.
 _MOST_TIME_OUTS: Final = 2
-#: What was seen to be blocked before is tried as often.
+#: Tries at a kind of request that is known to be blocked.
 _MOST_BLOCKED: Final = 2
-#: So often in a row does a case lose the answer to what cannot be repeated before it counts as blocked.
+#: A request that cannot be repeated counts as blocked once a case has lost so many answers to it in a row.
 _MOST_LOST: Final = 3
-#: A control that takes longer than this, in seconds, is no sign of a service that answers.
+#: A control request must be answered within this time.
 _CONTROL_SECONDS: Final = 5.0
-#: However little is left of a time limit, in seconds, a request has so long.
+#: A request has at least so long, however little of a time limit is left.
 _LEAST_SECONDS: Final = 0.5
 _SIGN_IN: Final = "createToken"
-#: A write that does the same however often it is sent; no operation shows whether it was done.
+#: An idempotent write; no operation shows whether it took effect.
 _REPEATABLE: Final = "updateContact"
 _SAFE: Final = ("GET", "HEAD")
 _ABSENT: Final = (404, 410)
 _TOO_MANY: Final = 429
 _UNAVAILABLE: Final = 503
-#: The operation that looks.
+#: The operation that looks up a draft.
 _LOOKUP_OPERATION: Final = "getDraft"
 _NO_RETRY: Final = RetryAfter(0)
 _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
@@ -65,7 +65,7 @@ _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-en
 
 @dataclass(eq=False, repr=False)
 class Retry:
-    """Sends each request as often as is polite and safe; `redact` takes secrets out of what is told of faults."""
+    """Sends each request as often as is polite and safe; `redact` removes secrets from the texts of faults."""
 
     below: Pace
     target: Target
@@ -75,7 +75,7 @@ class Retry:
     redact: Callable[[str], str]
     repeated: int = 0
     _answers: ForeignAnswers = field(default_factory=partial(ForeignAnswers, asks_again=True))
-    #: By operation, the last read that was answered.
+    #: The last answered read of each operation.
     _reads: dict[str | None, Request] = field(default_factory=dict)
     _blocked: set[tuple[str | None, str]] = field(default_factory=set)
     _lost: Counter[tuple[str, str | None]] = field(default_factory=Counter)
@@ -84,7 +84,7 @@ class Retry:
 
     @contextmanager
     def time_limit(self, seconds: float) -> Iterator[None]:
-        """Let nothing take longer than some seconds in all, tries and waits included; nor than a limit around it."""
+        """Limit the total time of what is sent inside, retries and waits included; an outer limit still holds."""
         outer, own = self._deadline, time.monotonic() + seconds
         self._deadline = own if outer is None else min(outer, own)
         try:
@@ -114,7 +114,7 @@ class Retry:
             once = request.once and exchange.received
             again = wait is not None and not once and self._may_send_again(request, exchange)
             if not again or wait is None or not self.budget.affords():
-                # An outage, where the service asks for a longer wait than there is time for.
+                # A service that asks for a wait beyond the limit counts as down.
                 asks = exchange.response is not None and _wait_before(2, exchange.response) is None
                 spent += LONGEST_OUTAGE_SECONDS * asks
                 self._missed(request, exchange, exchange.fault, spent)
@@ -140,10 +140,10 @@ class Retry:
         if exchange.retries and self._answers.interfered():
             self.breaker.mark_interference()
         if self._answers.accepted(exchange):
-            exchange.met = []  # nothing was put right
+            exchange.met = []  # the answer counts, so there was no fault
         answer = exchange.response
-        if answer and answer.refusal and (told := perhaps_of_the_way(exchange)):
-            exchange.blocked = self._is_blocked(request, told)
+        if answer and answer.refusal and (words := perhaps_of_the_way(exchange)):
+            exchange.blocked = self._is_blocked(request, words)
             return
         with self._lock:
             self._lost.pop((request.case, request.operation), None)
@@ -152,7 +152,7 @@ class Retry:
                 self._reads[request.operation] = request
 
     def _is_blocked(self, request: Request, fault: str, *, repeated: bool = False) -> bool:
-        """Whether something on the way stands before requests like this again and again."""
+        """Whether an intermediary repeatedly blocks requests like this one."""
         case, kind = (request.case, request.operation), (request.operation, fault)
         with self._lock:
             self._lost[case] += 1
@@ -161,7 +161,7 @@ class Retry:
             return kind in self._blocked
 
     def _missed(self, request: Request, exchange: Exchange, fault: str, spent: float) -> None:
-        """Take note of a request without an answer, which says nothing of others where these are answered."""
+        """Note a request without an answer; if a control request is answered, it may be blocked."""
         answer = exchange.response
         later = answer is not None and (answer.status == _TOO_MANY or _requested_wait(answer) > 0)
         others = not later and self._others_are_answered(request)
@@ -172,7 +172,7 @@ class Retry:
         exchange.fault = blocked_words(fault) if exchange.blocked else fault
 
     def _others_are_answered(self, request: Request) -> bool:
-        """Whether another request is answered at this moment: the last read, or else a list of drafts to nobody."""
+        """Whether a control request is answered now: the last read, or else a list of drafts without token."""
         with self._lock:
             reads = [read for operation, read in self._reads.items() if operation != request.operation]
         control = reads[-1] if reads else self._anonymous_list(request)
@@ -185,7 +185,7 @@ class Retry:
         return True
 
     def _anonymous_list(self, request: Request) -> Request:
-        """What is answered, or refused, before anything is known."""
+        """A request that the service answers or refuses, even before any sign-in."""
         listing = load_description().operations["listDrafts"]
         url = listing.url(self.target.base_url)
         bare = Request(listing.id, listing.method, url, {"Accept": JSON}, case=request.case)
@@ -204,7 +204,7 @@ class Retry:
             self.breaker.timed_out(exchange.operation, self.transport.timeout)
 
     def _wait_before_next(self, exchange: Exchange) -> float | None:
-        """Seconds to wait before another try; None when there is to be none."""
+        """Seconds to wait before another try; None for no further try."""
         wait = _wait_before(exchange.retries + 2, exchange.response)
         most = _MOST_TRIES
         if exchange.fault in TIMED_OUT:
@@ -214,57 +214,57 @@ class Retry:
         return None if exchange.retries + 1 >= most or wait is None or wait >= self._left() else wait
 
     def _may_send_again(self, request: Request, exchange: Exchange) -> bool:
-        """Whether the request may be sent again, after a look at what became of it where that is needed."""
+        """Whether the request may be sent again; looks up the outcome of a write if necessary."""
         answer, operation = exchange.response, request.operation
         if harmless(exchange) or not exchange.received:
             return True
         if answer is not None and _asked_to_come_again(answer):
-            # A limiter does nothing; that a 503 did nothing is only likely.
+            # A rate limiter has not passed the request on; for a 503 that is only likely.
             exchange.unsettled += answer.status != _TOO_MANY
             return True
         removes = operation in operations_with(removes="draft")
         looked_up = removes or operation in operations_with(stores="draft")
-        seen = self._look(request, exchange) if looked_up else None
+        seen = self._look_up(request, exchange) if looked_up else None
         known = seen is not None and not seen.page and (seen.success or seen.status in _ABSENT)
         there = known and seen is not None and seen.success
         undone = known and there is removes
         exchange.unsettled += not undone
-        # Saying the same thing again about the same record does no harm; a deletion sent again would find nothing.
+        # Repeating a save or update does no harm; a repeated deletion would find nothing.
         return undone or (there and operation == "saveDraft") or operation == _REPEATABLE
 
-    def _look(self, request: Request, exchange: Exchange) -> Response | None:
-        """What stands at the address of a draft that was written; None where that is not answered."""
+    def _look_up(self, request: Request, exchange: Exchange) -> Response | None:
+        """The answer to reading the draft that a request wrote; None without an answer."""
         url = urlunsplit(urlsplit(exchange.url)._replace(query=""))
         kept = exchange.request_headers.items()
         headers = {name: value for name, value in kept if name.lower() not in _BODY_HEADERS}
-        look = replace(request, method="GET", url=url, headers=headers, body=None, verbatim=True)
-        look = replace(look, operation=_LOOKUP_OPERATION, summed=False)
-        look = replace(look, prepared=self.transport.prepare(look))
-        refuse_request(look.method, look.url, texts(headers), self.target)
+        lookup = replace(request, method="GET", url=url, headers=headers, body=None, verbatim=True)
+        lookup = replace(lookup, operation=_LOOKUP_OPERATION, summed=False)
+        lookup = replace(lookup, prepared=self.transport.prepare(lookup))
+        refuse_request(lookup.method, lookup.url, texts(headers), self.target)
         answer = None
         for number in range(1, _MOST_TIME_OUTS + 1):
             if answer is None and self.budget.affords():
                 self.breaker.wait(_wait_before(number + 1, None) or 0.0)
-                seen = self.below.send(self._in_time(look))
+                seen = self.below.send(self._in_time(lookup))
                 answer = None if self._answers.take(seen) else seen.response
         return answer
 
 
 def _asked_to_come_again(answer: Response) -> bool:
-    """Whether an answer says that nothing was done: 429, or 503 with the invitation to come again later."""
+    """Whether an answer says that nothing was done: 429, or 503 with Retry-After."""
     return answer.status == _TOO_MANY or (answer.status == _UNAVAILABLE and "retry-after" in answer.headers)
 
 
 def _wait_before(try_number: int, answer: Response | None) -> float | None:
-    """Seconds to wait before try `try_number` (2, 3, …); None where Retry-After asks for more than half a minute."""
+    """Seconds to wait before try `try_number` (2, 3, …); None if Retry-After asks for more than half a minute."""
     backoff = _FIRST_WAIT_SECONDS * 2.0 ** (try_number - 2)
     wait = max(backoff, _requested_wait(answer))
     return wait if wait <= _LONGEST_WAIT_SECONDS else None
 
 
 def _requested_wait(answer: Response | None) -> float:
-    """Seconds for which an answer asks to be left alone (Retry-After); 0 when it asks for nothing."""
+    """Seconds that an answer asks to wait (Retry-After); 0 without."""
     try:
         return float(_NO_RETRY.parse_retry_after(answer.headers.get("retry-after", "") if answer else ""))
     except (InvalidHeader, ValueError, OverflowError):
-        return 0.0  # no number and no date, or one beyond all calendars
+        return 0.0  # neither a number nor a date in the calendar

@@ -1,4 +1,4 @@
-"""A session with a target: the layers that each request of the suite passes, by hand or in a run."""
+"""A session with a target: assembles the pipeline that each request of the suite passes, by hand or in a run."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from registry_contracts.session.authentication import SIGN_IN, Authentication
 from registry_contracts.session.breaker import Admission, Breaker
 from registry_contracts.session.budgets import RequestBudget, ResidueBudget, UsedUp
 from registry_contracts.session.guarding import Guard, may_follow
-from registry_contracts.session.layers import JSON, DryRun, Layer, Request
 from registry_contracts.session.ledger import Ledger, WriteAhead
 from registry_contracts.session.namespace import Namespace, new_run_token
 from registry_contracts.session.pace import Pace
+from registry_contracts.session.pipeline import JSON, DryRun, Request, Stage
 from registry_contracts.session.recording import Events, FaultLog, Record
 from registry_contracts.session.retry import Retry
 from registry_contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedState
 from registry_contracts.session.tokens import Token, TokenStore, token_of
 from registry_contracts.session.transport import Transport
-from registry_contracts.session.way import check_way, proxy_passwords
+from registry_contracts.session.transport_settings import check_transport_settings, proxy_passwords
 from registry_contracts.settings.target import AUTHOR, Target, WireNames
 
-#: The case on whose behalf the session signs in.
+#: The case of the session's own sign-ins.
 SIGNING_IN = "[signing in]"
 
 
@@ -41,9 +41,9 @@ SIGNING_IN = "[signing in]"
 class SessionGroup:
     """What the sessions of a run's processes share.
 
-    `private` is a folder (0700) outside the reports with the run's tokens, pace, budgets and marks; the group's owner
-    removes it. `stop` is called with the reason when none of them is to send any more: the breaker is open, or the
-    request budget of the cases is spent. `used_up` is the file that remembers what runs use up.
+    `private` is a folder (0700) outside the reports with the run's tokens, pace, budgets and other shared state; the
+    group's owner removes it. `stop` is called with the reason when no session may send any more: the breaker is open,
+    or the request budget of the cases is spent. `used_up` is the file of what runs use up.
     """
 
     private: Path
@@ -52,15 +52,15 @@ class SessionGroup:
 
 
 class Session:
-    """What sends every request; use it as a context manager, or call `close`.
+    """Sends every request; use it as a context manager, or call `close`.
 
-    Its `name` within its group is part of the ledger's file name and of exchange ids. Alone, it works in a private
-    folder of its own, and under the identifiers of a new run. All sessions of a group together may send
-    `request_budget` requests. `disposable`: the target is a sandbox that ends with the session, so that requests need
-    no pace, and nothing was used up before. `events` takes each exchange and fault, redacted. In a `dry_run` requests
-    are prepared, guarded and recorded, and not sent; tokens are stand-ins.
+    Its `name` within its group is part of the ledger's file name and of exchange ids. Without a group it has its own
+    private folder, and the identifiers of a new run. All sessions of a group together may send `request_budget`
+    requests. `disposable` says that the target is a sandbox that ends with the session: requests need no pace, and
+    nothing was used up before. `events` gets each exchange and fault, redacted. In a `dry_run` requests are prepared,
+    guarded and recorded, but not sent; tokens are stand-ins.
 
-    `kept` are identifiers of drafts that cases share until the end; `faults` counts each fault of the environment.
+    `shared_drafts` are identifiers of drafts that cases share until the end; `faults` counts faults by text.
 
     Raises:
         UsageError: the variables or settings of proxy and TLS cannot be used.
@@ -79,14 +79,14 @@ class Session:
         events: Events | None = None,
         dry_run: bool = False,
     ) -> None:
-        check_way(target)
+        check_transport_settings(target)
         self.target = target
         self.name = name
         self.description: Description = load_description()
         self.namespace = namespace or namespace_of(target, new_run_token())
         passwords = {role: account.password.reveal() for role, account in target.accounts.items()}
         self.redactor = Redactor(proxy_passwords(), passwords)
-        self.kept: set[str] = set()
+        self.shared_drafts: set[str] = set()
         self.disposable = disposable
         self._dry_run = dry_run
         with ExitStack() as resources:
@@ -101,10 +101,12 @@ class Session:
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
         self.used_up = UsedUp(group.used_up if group and not self.unused else None, target.base_url)
-        self._stack(group.stop if group else lambda _: None, request_budget, events)
+        self._build_pipeline(group.stop if group else lambda _: None, request_budget, events)
 
-    def _stack(self, stop: Callable[[str], None], request_budget: int | None, events: Events | None) -> None:
-        """Put the layers together from the connection up; a request passes them from the last to the first."""
+    def _build_pipeline(
+        self, stop: Callable[[str], None], request_budget: int | None, events: Events | None
+    ) -> None:
+        """Assemble the stages from the connection up; a request passes them from the last to the first."""
         target, pace = self.target, self.target.pace
         rate, places = (None, None) if self.disposable else (pace.requests_per_second, pace.concurrency)
         self.breaker = Breaker(stop, self.shared)
@@ -114,19 +116,19 @@ class Session:
         transport = Transport(target, self._may_follow)
         self._pace = Pace(transport, self.private, rate, places)
         self._retry = Retry(self._pace, target, transport, self.breaker, budget, self.redactor.text)
-        sending: Layer = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
+        sending: Stage = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
         record = Record(sending, self.name, self.redactor, events, faults)
-        admitted: Layer = Admission(record, self.breaker, budget, stop)
+        admitted: Stage = Admission(record, self.breaker, budget, stop)
         self._guard = Guard(
             record if self._dry_run else admitted, target, WireNames.of(target), self.namespace, transport
         )
         self.tokens = TokenStore(self.shared, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
-            self._guard, self.tokens, self.shared, self.breaker, target.base_url, faults.tell
+            self._guard, self.tokens, self.shared, self.breaker, target.base_url, faults.note
         )
 
     def send(self, request: Request) -> Exchange:
-        """Send one request through all layers, and return the exchange, faults included."""
+        """Send one request through all stages, and return the exchange, with its fault if there was one."""
         return self.authentication.send(request)
 
     def __enter__(self) -> Self:
@@ -151,27 +153,27 @@ class Session:
 
     @property
     def unused(self) -> bool:
-        """Whether the target began with this session or its group, so that nothing was used up before."""
+        """Whether no earlier run can have used anything up: the target is a sandbox."""
         return self.disposable or self.target.is_sandbox
 
     @property
     def counts(self) -> Counter[str]:
-        """How many requests were sent, and how many of them were repetitions."""
+        """How many requests were sent, and how many of them were retries."""
         return +Counter({"requests": self._pace.sent, "retries": self._retry.repeated})
 
     def time_limit(self, seconds: float) -> AbstractContextManager[None]:
-        """Let nothing that is sent inside take longer than some seconds in all, tries and waits included."""
+        """Limit the total time of what is sent inside, retries and waits included."""
         return self._retry.time_limit(seconds)
 
     def _may_follow(self, method: str, url: str) -> bool:
-        """Whether a redirect may be followed; waits for its turn, for it is one more request."""
+        """Whether a redirect may be followed; it counts as a request, so budget and pace apply."""
         if not may_follow(self.target, method, url) or not self._budget.affords():
             return False
         self._pace.wait_for_moment()
         return True
 
     def _sign_in(self, role: str) -> Token:
-        """Ask the service for a role's token; its own cases judge the answer, here a failure is only noted."""
+        """Ask the service for a role's token; a failure is only noted, since cases on signing in judge it."""
         if self._dry_run:
             return Token(value=f"token-of-the-{role}-not-asked-for")
         account = self.target.accounts[role]
@@ -193,15 +195,14 @@ def _private_folder(resources: ExitStack) -> Path:
     return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
 
 
-#: Settings whose names end so name records for the suite to write to; every such write is meant to be refused, but for
-#: spare and existing ones.
+#: Endings of the settings that name records which the suite may write to.
 _GRANTS = ("_identifier", "_identifiers")
-#: The setting that names records which are only referred to.
+#: The setting that names records which the suite only refers to.
 _REFERENCES = ("contact_organization",)
 
 
 def namespace_of(target: Target, token: str, seed: str | None = None) -> Namespace:
-    """The identifiers that may be written to on a target: the run's own, and those that the settings name."""
+    """The namespace of a run on a target: its own identifiers, and those that the settings grant."""
     return Namespace(token, _named(target, _GRANTS), seed, foreign=_named(target, _REFERENCES))
 
 
@@ -211,15 +212,19 @@ def _named(target: Target, endings: tuple[str, ...]) -> set[str]:
     return {each for value in given for each in ([value] if isinstance(value, str) else value)}
 
 
-#: Name of the sessions that look whether a target has started.
+#: Name of the sessions that poll a target that is starting.
 _WAITING = "waiting"
-#: Between two tries at a target that is just starting, and at most for one of them.
+#: Pause between two polls, and the longest duration of one.
 _PAUSE_SECONDS = 1.0
 _LONGEST_TRY_SECONDS = 8.0
 
 
 def wait_for_start(target: Target, seconds: float) -> bool:
-    """Wait until a target answers for itself, and not its gateway, in sessions whose faults do not count."""
+    """Wait until a target answers itself instead of its gateway; polls in sessions whose faults do not count.
+
+    Returns:
+        Whether it did so within `seconds`.
+    """
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(_PAUSE_SECONDS)
@@ -230,5 +235,5 @@ def wait_for_start(target: Target, seconds: float) -> bool:
 
 
 def secrets_of(target: Target) -> set[str]:
-    """The passwords of a target's accounts and of the proxy on the way to it."""
+    """The passwords of a target's accounts and of the configured proxies."""
     return {account.password.reveal() for account in target.accounts.values()} | proxy_passwords()

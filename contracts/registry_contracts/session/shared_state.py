@@ -1,6 +1,6 @@
-"""What the sessions of a run share: a private folder with locks and state.
+"""State that the sessions of a run share, in a private folder with locks.
 
-A killed run's private folder holds tokens, so it goes with the first run or sweep that finds it.
+The private folder of a killed run holds tokens, so the next run or sweep removes it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ PRIVATE_PREFIX: Final = "registry-contracts-"
 _OWNER_ONLY: Final = 0o077
 
 
-#: What file systems say that have no locks, as some shares.
+#: Errors of file systems without locks, such as some network shares.
 _NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class ProcessLock:
-    """Says that a process is at work in a folder, by a lock that the operating system frees when the process ends.
+    """Marks a folder as in use, by a lock that the operating system frees when the process ends.
 
     Raises:
         UsageError: the folder's file system has no locks.
@@ -49,18 +49,18 @@ class ProcessLock:
             raise UsageError(
                 f"the file system of '{folder.parent}' has no locks; name another folder with {option}"
             ) from None
-        # Under its name only once it is held: a process that looked in between would take this one for dead.
+        # The lock gets its name once it is held: otherwise another process might take this one for dead.
         begun.rename(self._path)
 
     def release(self) -> None:
-        """Say that the process is done; a second call does nothing."""
+        """Free the folder; a second call does nothing."""
         if self._lock.is_locked:
             self._lock.release()
             self._path.unlink(missing_ok=True)
 
 
 def process_alive(folder: Path, name: str = "*") -> bool:
-    """Whether a process of this machine is at work in a folder: any, or the one of a name."""
+    """Whether a process of this machine uses a folder: any, or the one with a name."""
     return any(_held(path) for path in sorted(folder.glob(f"alive-{name}.lock")))
 
 
@@ -75,9 +75,9 @@ def _held(path: Path) -> bool:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, in one piece: others see all of it or nothing new.
+    """Write a file that only its owner can read, atomically: others see the old or the new content.
 
-    No two processes may write it at the same time.
+    Two processes must not write it at the same time.
     """
     fresh = path.with_suffix(".new")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -86,9 +86,9 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def next_number(path: Path) -> int:
-    """Count one more in a file that several processes count in, and return how many there were before.
+    """Increment a counter that several processes share, and return its value before.
 
-    A byte is appended for each: the operating system puts them one behind the other without a lock.
+    The counter is the size of the file: the operating system appends bytes one after the other without a lock.
     """
     with path.open("ab", buffering=0) as file:
         file.write(b".")
@@ -96,9 +96,9 @@ def next_number(path: Path) -> int:
 
 
 def abandoned_private_folders(parent: Path | None = None) -> Iterator[Path]:
-    """Private folders of this account in which no process is at work any more; by default where they are made."""
+    """Private folders of this account that no process uses any more; by default in the system's temporary folder."""
     for path in sorted((parent or Path(tempfile.gettempdir())).glob(f"{PRIVATE_PREFIX}*")):
-        # A folder without a lock is one that a run has made this very moment, or nothing of ours.
+        # A folder without a lock was made a moment ago, or is not ours.
         with suppress(FileNotFoundError):
             if _is_ours(path) and any(path.glob("alive-*.lock")) and not process_alive(path):
                 yield path
@@ -122,10 +122,7 @@ T = TypeVar("T")
 
 
 class SharedState:
-    """One session's view of what the sessions of a run share, in their private folder (0700).
-
-    Values can be pickled, and names are the same in every worker.
-    """
+    """One session's view of the shared state: picklable values by name, the same in every worker."""
 
     def __init__(self, private: Path) -> None:
         self._folder = private / "shared"
@@ -134,16 +131,16 @@ class SharedState:
         self._paths: dict[str, Path] = {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What `make` gives, made by the first worker that asks for it; the others wait for it.
+        """The result of `make`, called by the first worker that asks; the others wait for it.
 
-        What raises is not kept. What `make` itself asks for is locked under its own name: no two may need each other.
+        Nothing is stored if `make` raises. Two such calls must not need each other: each holds the lock of its name.
         """
         if name not in self._known:
             self._known[name] = self.renewed(name, make)
         return cast(T, self._known[name])
 
     def renewed(self, name: str, make: Callable[[], T], fits: Callable[[T], bool] = lambda _: True) -> T:
-        """What lies under a name; made where nothing lies there, or it does not fit any more."""
+        """The value of a name; made anew if there is none, or it does not `fits` any more."""
         path = self._path(name)
         with FileLock(f"{path}.lock"):
             if path.exists() and fits(kept := cast(T, _read(path))):
@@ -154,10 +151,7 @@ class SharedState:
 
     @contextmanager
     def held(self, name: str, new: Callable[[], T]) -> Iterator[T]:
-        """What lies under a name, or `new` where nothing does, for one process alone; kept as it is left.
-
-        What raises leaves it as it was.
-        """
+        """The value of a name, or `new()`, under a lock; it is stored at the end, unless the body raises."""
         path = self._path(name)
         with FileLock(f"{path}.lock"):
             kept = path.read_bytes() if path.exists() else b""
@@ -168,15 +162,15 @@ class SharedState:
                 write_whole(path, changed)
 
     def put(self, name: str, value: object) -> None:
-        """Put something under a name, in place of what lies there."""
+        """Set the value of a name."""
         self.renewed(name, lambda: value, lambda _: False)
 
     def offer(self, name: str, value: object) -> None:
-        """Put something where other cases find it, unless something lies there."""
+        """Set the value of a name, unless it has one."""
         self.renewed(name, lambda: value)
 
     def offered(self, name: str) -> Any:
-        """What lies under a name; None for nothing."""
+        """The value of a name; None without one."""
         path = self._path(name)
         with suppress(FileNotFoundError):
             return _read(path) if path.exists() else None
@@ -187,7 +181,7 @@ class SharedState:
         return next_number(self._path(f"counter {counter}"))
 
     def _path(self, name: str) -> Path:
-        if name not in self._paths:  # some are asked for with every request
+        if name not in self._paths:  # some are read with every request
             digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
             self._paths[name] = self._folder / digest[:32]
         return self._paths[name]
@@ -198,5 +192,5 @@ def _read(path: Path) -> Any:
 
 
 def _unpickled(content: bytes) -> Any:
-    # Nothing but what this run's own workers wrote, into a folder that no other account may write to.
+    # Only this run's workers write there: no other account may.
     return pickle.loads(content)  # noqa: S301

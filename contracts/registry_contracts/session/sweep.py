@@ -1,4 +1,4 @@
-"""The sweep: removes drafts that earlier runs left, by the ledgers of runs that are over and by the accounts' lists."""
+"""The sweep: deletes drafts that earlier runs left, by their ledgers and by the accounts' lists of drafts."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import process_alive
 from registry_contracts.settings.target import AUTHOR, DOCUMENT_REALMS, Target
 
-#: The case on whose behalf a sweep sends; it may use what the request budget keeps back.
+#: The case of a sweep's requests, which may use the reserve of the budget.
 SWEEPING: Final = "[sweeping]"
-#: A run of another machine cannot be asked whether it is alive; one this old, in hours, is taken to be over.
+#: A run of another machine counts as over after so many hours, since its processes cannot be seen.
 _LONGEST_RUN_HOURS: Final = 24.0
 _MOST_NAMED: Final = 5
 _PAGE: Final = 100
-#: A service whose pages never end is not read to the end.
+#: Most pages that are read of a list.
 _MOST_PAGES: Final = 200
 #: Shorter texts are numbers or years, not moments.
 _SHORTEST_MOMENT: Final = len("2026-01-01T00:00")
 
 
 class _Facts(OpenFormat, frozen=True):
-    """What a sweep needs of `run.json`; a token of any other look would name other records than a run's own."""
+    """What a sweep needs of `run.json`; the token's pattern makes sure that it only matches a run's records."""
 
     base_url: str
     token: Annotated[str, Meta(pattern=f"^[a-z0-9]{{{TOKEN_LENGTH}}}$")]
@@ -65,7 +65,7 @@ class _Facts(OpenFormat, frozen=True):
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """A run that is over and may have left drafts: the part of its identifiers' prefix, and its writes."""
+    """A run that is over and may have left drafts: its folder, the token of its identifiers, and its writes."""
 
     folder: Path
     token: str
@@ -74,7 +74,7 @@ class EarlierRun:
 
 
 def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
-    """The runs on a target that are over and whose ledgers hold drafts; `reports` holds run folders."""
+    """The runs on a target that are over and whose ledgers still hold drafts; `reports` contains the run folders."""
     for folder, facts in _runs_in(reports):
         if facts.base_url == base_url and (not facts.finished or facts.left) and _over(folder, facts):
             entries = tuple(read_entries(sorted(filter(is_file, folder.glob("ledger*.jsonl")))))
@@ -83,12 +83,12 @@ def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
 
 
 def tokens_at_work(reports: Path) -> set[str]:
-    """Tokens of the runs in a reports folder that are not over, whatever their target."""
+    """Tokens of the runs in a reports folder that are still running, on any target."""
     return {facts.token for folder, facts in _runs_in(reports) if process_alive(folder)}
 
 
 def _runs_in(reports: Path) -> Iterator[tuple[Path, _Facts]]:
-    """Run folders with what is known of them; one that was killed before it wrote to a service is none."""
+    """Run folders with their facts; a run that was killed before it wrote these had sent nothing."""
     for folder in sorted(path for path in reports.glob("*/") if not path.is_symlink()):
         try:
             facts = read_file(own_folder(folder) / RUN_FILE, _Facts)
@@ -113,10 +113,10 @@ def _since(moment: datetime) -> timedelta:
 
 @dataclass
 class Swept:
-    """What a sweep did; of a dry one, what it would have.
+    """The result of a sweep, or of a dry run of one.
 
-    `what` says whose drafts these were; `left` are those still there, each with the reason; `residue` is the number of
-    records and attachments that the interface gives no means to remove.
+    `what` says whose drafts these were; `left` has those that remain, with reasons; `residue` is the number of records
+    and attachments that the interface cannot remove.
     """
 
     what: str
@@ -139,7 +139,7 @@ class Swept:
 
 
 def sweep_runs(session: Session, reports: Path, *, dry_run: bool = False) -> Iterator[Swept]:
-    """Delete what earlier runs on the target left, by their ledgers; runs that are alive are left alone."""
+    """Delete the drafts that earlier runs on the target left, by their ledgers; skip runs that are still running."""
     for run in earlier_runs(reports, session.target.base_url):
         session.namespace.adopt(run.token)
         swept = sweep_drafts(session, f"run {run.folder.name}", run.drafts, run.entries, dry_run=dry_run)
@@ -147,7 +147,7 @@ def sweep_runs(session: Session, reports: Path, *, dry_run: bool = False) -> Ite
         if not dry_run:
             gone = {draft.place for draft in swept.removed}
             lines = [each for each in run.entries if each.place in gone and each.what == "draft"]
-            # Of several lines about a write the last one of the last ledger counts.
+            # The last line of the last ledger counts.
             append_removed(max(run.folder.glob("ledger*.jsonl")), lines)
         yield swept
 
@@ -160,7 +160,7 @@ def sweep_drafts(
     *,
     dry_run: bool = False,
 ) -> Swept:
-    """Delete drafts that a session's namespace owns; `writes` tell who saved them. A dry run only says what."""
+    """Delete drafts that a session's namespace owns; `writes` tell who saved them. A dry run sends nothing."""
     swept = Swept(what, dry=dry_run)
     for draft in drafts:
         mine = replace(draft, role=deleting_role(draft.role))
@@ -184,7 +184,7 @@ def _why_left(session: Session, draft: Entry, saved_by: Iterable[str], *, dry_ru
 
 @contextmanager
 def sweep_session(target: Target) -> Iterator[Session]:
-    """A session for a sweep that is no part of a run: it records nothing. Raises `EnvironmentFault` without a token."""
+    """A session for a sweep outside a run, which records nothing; raises `EnvironmentFault` if it gets no token."""
     with Session(target, "sweep") as session:
         author = session.tokens.token(AUTHOR)
         if not author.value:
@@ -194,7 +194,7 @@ def sweep_session(target: Target) -> Iterator[Session]:
 
 @dataclass(frozen=True)
 class Orphans:
-    """What a listing of the accounts' drafts gave: orphans, those left alone and lists that failed, with reasons."""
+    """Drafts in the accounts' lists: orphans, spared drafts with reasons, and lists that failed with reasons."""
 
     found: list[Entry] = field(default_factory=list)
     spared: list[tuple[Entry, str]] = field(default_factory=list)
@@ -202,13 +202,13 @@ class Orphans:
 
 
 def find_orphans(session: Session, *, at_work: set[str], older_than: timedelta, all_of_mine: bool) -> Orphans:
-    """Look through the drafts of every account of a session's target.
+    """Search the lists of drafts of every account for orphans.
 
-    A draft is an orphan when its identifier is signed by the suite, its run is not `at_work` on this machine, and
-    everything the list says about its age is older than asked for: a run on another machine may be at work on it.
+    A draft is an orphan if its identifier has the suite's check characters, its run is not `at_work` on this machine,
+    and all its moments in the list are older than asked for: a run on another machine may be using it.
 
     Args:
-        all_of_mine: Take every draft that starts like the suite's, whatever its age and signature.
+        all_of_mine: Take every draft whose identifier starts like the suite's, whatever its age and check characters.
     """
     orphans = Orphans()
     for role in session.target.accounts:
@@ -226,7 +226,7 @@ def find_orphans(session: Session, *, at_work: set[str], older_than: timedelta, 
 
 
 def _listed(actor: Actor) -> Iterator[tuple[Entry, dict[str, Any]]]:
-    """Drafts whose identifier starts like the suite's, page by page, until one is empty or comes again."""
+    """Drafts whose identifier starts like the suite's, page by page, until a page is empty or repeated."""
     seen, before = set[str](), b""
     now = datetime.now(UTC).isoformat()
     for page in range(_MOST_PAGES):
@@ -262,7 +262,7 @@ def _why_spared(
 
 
 def _age(record: dict[str, Any]) -> timedelta | None:
-    """How long ago anything happened to a draft, by the latest moment in its record."""
+    """The time since the latest moment in a draft's record."""
     texts = (value for value in readers.values(record) if isinstance(value, str))
     moments = [read_timestamp(text) for text in texts if len(text) >= _SHORTEST_MOMENT]
     return min((_since(moment) for moment in moments if moment is not None), default=None)

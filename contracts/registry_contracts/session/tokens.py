@@ -18,11 +18,11 @@ _SIGNED_IN = "last sign-in of a case"
 
 @dataclass(frozen=True)
 class Token:
-    """A token, or the reason why the service gave none (`refusal`), as the other is empty then.
+    """A token, or the reason why the service gave none (`refusal`); the other one is empty.
 
-    `expires`, as given, and `issued`, when it was asked for, are ISO 8601. `status` is that of the answer, if there was
-    one, and `gateway` says that something answered in the place of the service. The service's clock is so many seconds
-    `ahead` of ours.
+    `expires` (as the service gave it) and `issued` (by our clock) are ISO 8601. `status` is that of the answer, if any;
+    `gateway` says that a gateway answered instead of the service; `ahead` is how many seconds the service's clock is
+    ahead of ours.
     """
 
     value: str = field(default="", repr=False)
@@ -35,7 +35,7 @@ class Token:
 
     @property
     def ending(self) -> bool:
-        """Whether the token is over or will be in a moment; a short-lived one is used for half its life."""
+        """Whether the token has expired or soon will; a short-lived token is used for half its life."""
         left, whole = self._left(datetime.now(UTC)), self._left(read_timestamp(self.issued))
         if left is None or whole is None:
             return self.environment
@@ -49,20 +49,20 @@ class Token:
 
     @property
     def environment(self) -> bool:
-        """Whether it was the environment that stood in the way of a token, so that another try may succeed."""
+        """Whether the environment prevented a token, so that another try may succeed."""
         return not self.value and (self.status is None or self.status in GATEWAY_STATUSES)
 
     def _left(self, at: datetime | None) -> timedelta | None:
-        """How long it is valid from a moment of our clock on; None when that cannot be told."""
+        """How long it is valid after a moment of our clock; None if that is unknown."""
         end = read_timestamp(self.expires)
         return None if end is None or at is None else end - at - timedelta(seconds=self.ahead)
 
 
 @dataclass(eq=False, repr=False)
 class TokenStore:
-    """Tokens of a run by role, `issue`d by the service and shared by its workers.
+    """Tokens of a run by role, shared by its workers.
 
-    `learn` is called with every token, so that it is blanked out of what is written.
+    `issue` asks the service for one; `learn` is called with every token, so that it is redacted.
     """
 
     shared: SharedState
@@ -73,7 +73,7 @@ class TokenStore:
     _again: set[str] = field(default_factory=set)
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
-        """The role's token, issued on first use by any worker; `as_it_is` also when it ought to be renewed."""
+        """The role's token, issued on first use by any worker; `as_it_is` does not renew it."""
         token = self._tokens.get(role)
         if token is not None and (as_it_is or not token.ending):
             return token
@@ -87,9 +87,9 @@ class TokenStore:
         return token
 
     def sign_in_again(self) -> None:
-        """Let each role that has a token sign in again, once: what is promised is promised to later tokens, too.
+        """Let each role with a token sign in again, once: the interface's promises hold for later tokens, too.
 
-        For a moment when no request is under way and no other worker is there: it may end a token that is in use.
+        Only while no request is under way and there are no other workers: it may end a token that is in use.
         """
         for role in self._tokens.keys() - self._again:
             self.forget(role, self._tokens[role].value)
@@ -101,11 +101,11 @@ class TokenStore:
         self._refused.add(refused)
 
     def note_sign_in(self) -> None:
-        """Remember that a case has signed in by itself: some services end an account's earlier tokens then."""
+        """Note that a case signed in by itself: some services then end an account's earlier tokens."""
         self.shared.put(_SIGNED_IN, datetime.now(UTC).isoformat())
 
     def last_sign_in(self) -> str:
-        """When a case has last signed in by itself; empty for never."""
+        """When a case last signed in by itself; empty for never."""
         return str(self.shared.offered(_SIGNED_IN) or "")
 
     def displaced(self, role: str, value: str) -> bool:
@@ -119,12 +119,12 @@ def _name(role: str) -> str:
     return f"token of the {role}"
 
 
-#: Two clocks this close are taken to agree: Date knows no fractions, and an answer takes its time.
+#: Smaller differences between clocks are ignored: Date has no fractions, and an answer takes time.
 CLOCKS_AGREE_SECONDS = 5.0
 
 
 def sendable(token: str) -> bool:
-    """Whether a token can stand in a header: a line break would end it, and begin another header."""
+    """Whether a header can hold a token: a line break in it would begin another header."""
     return bool(token) and not any(sign in token for sign in "\r\n\0")
 
 

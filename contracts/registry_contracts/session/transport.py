@@ -1,9 +1,9 @@
-"""Sends one prepared request: bounded in size and time, redirects followed without giving credentials away.
+"""Sends one prepared request, limited in size and time; follows redirects without giving credentials away.
 
-This is the only module that opens a connection to a target. The standard library waits for each piece of a response
-alone, so a head that drips, or one interim response after another, would keep a run waiting for ever: here the head as
-a whole has a time limit. Content behind an answer that has none (to HEAD, or a 204), which client libraries pass over
-in silence and read as the beginning of the next answer, is seen.
+This is the only module that opens a connection to a target. The standard library limits the time of each read only, so
+a head that arrives byte by byte, or endless interim responses, would keep a run waiting for ever: here the whole head
+has a time limit. The module also detects content after an answer that must have none (to HEAD, or a 204); client
+libraries ignore it and read it as the beginning of the next answer.
 """
 
 from __future__ import annotations
@@ -30,16 +30,15 @@ from urllib3.util.wait import wait_for_read
 from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response, in_utf8
 from registry_contracts.exchanges.json_bodies import MOST_VALUES, holds_masses
-from registry_contracts.session.layers import Request, begun
-from registry_contracts.session.way import way_to
+from registry_contracts.session.pipeline import Request, begun
+from registry_contracts.session.transport_settings import transport_settings
 from registry_contracts.settings.target import Target
 
 
 def _content_behind(response: requests.Response, wait: float) -> bytes:
-    """What arrives within some seconds behind the headers of an answer that has no content.
+    """Content that arrives within `wait` seconds after the headers of an answer that must have none.
 
-    To be asked before its body is read. A proxy in between may have taken it away, and of an encrypted connection
-    nothing can be seen.
+    Call it before the body is read. A proxy may have removed such content, and encrypted connections do not show it.
     """
     raw: Any = response.raw
     reader = getattr(getattr(raw, "_fp", None), "fp", None)
@@ -57,14 +56,14 @@ def _content_behind(response: requests.Response, wait: float) -> bytes:
         wire.settimeout(timeout)
 
 
-#: Interim answers (1xx) that are passed over before the one that counts.
+#: Most interim answers (1xx) that are skipped.
 _MOST_INTERIM: Final = 20
 _TOO_MANY_INTERIM: Final = "too many interim answers"
 _SWITCHING: Final = 101
 
 
 class _TimedReader(io.RawIOBase):
-    """What arrives on a connection; while there is a deadline, waiting ends with it."""
+    """Reads from a connection, until the deadline if there is one."""
 
     def __init__(self, raw: Any, wire: socket.socket) -> None:
         self._raw = raw
@@ -94,7 +93,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedResponse(http.client.HTTPResponse):
-    """An answer whose head comes within the connection's time limit, or not at all."""
+    """An answer whose whole head must arrive within the connection's time limit."""
 
     def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
@@ -130,7 +129,7 @@ _POOLS: Final = {"http": _Pool, "https": _SecurePool}
 
 
 class _TimedAdapter(HTTPAdapter):
-    """The adapter of `requests`, on such connections, through a proxy too."""
+    """The adapter of `requests` with these connections, also through a proxy."""
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
         super().init_poolmanager(*args, **options)
@@ -142,11 +141,11 @@ class _TimedAdapter(HTTPAdapter):
         return manager
 
 
-#: A longer body is not read to its end: no answer that the interface describes comes near it.
+#: Longest body that is read, far above any answer that the interface describes.
 LARGEST_BODY = 16 * 1024 * 1024
-#: A service that takes longer to accept a connection is as good as down.
+#: Time limit for accepting a connection.
 LONGEST_CONNECT_SECONDS = 5.0
-#: No setting makes anything wait longer than a day; sockets and clocks do not take every number.
+#: Longest time limit, since sockets and clocks do not accept every number.
 LONGEST_SECONDS = 86_400.0
 _CHUNK = 64 * 1024
 _LATE = "no answer within the time limit"
@@ -154,22 +153,22 @@ _ENDLESS = "the answer did not end within the time limit"
 _NO_HTTP = "the answer is no HTTP"
 #: Faults that say the service was reached and did not answer in time.
 TIMED_OUT = frozenset({_LATE, _ENDLESS})
-#: Answers that have no content, whatever was asked (RFC 9110).
+#: Statuses of answers that must have no content (RFC 9110).
 WITHOUT_CONTENT: Final = frozenset({204, 304})
-#: Content behind answers that have none is waited for in the first few, and in all once some was there: it comes with
-#: the headers or an acknowledgement later, and waiting for what never comes would slow every exists check down.
-_FIRST_LOOKS = 2
-_LOOK_SECONDS = 0.06
+#: Wait for content after so many answers that must have none, and after all of them once some had content. It arrives
+#: with the headers or one acknowledgement later; waiting every time would slow every exists check down.
+_FIRST_WAITS = 2
+_WAIT_SECONDS = 0.06
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-#: Headers of every request that has none of its own.
+#: Headers of every request, unless it sets them itself.
 _ALWAYS: Final = {"User-Agent": "registry-contracts", "Accept-Encoding": "gzip, deflate"}
 _CREDENTIALS = ("Authorization", "Realm", "Cookie")
 _PORTS = {"http": 80, "https": 443}
 
 
 class TransportFault(Exception):
-    """No answer: connection, wire or clock failed, in a few words; `sent` where the service may have got it."""
+    """No answer came, for the reason in the text; `sent` says that the service may have received the request."""
 
     def __init__(self, text: str, *, sent: bool) -> None:
         super().__init__(text)
@@ -177,7 +176,7 @@ class TransportFault(Exception):
 
 
 def _announced(body: Iterable[bytes]) -> bool:
-    """Whether chunks tell their length in bytes; of a list, the length is the number of its items."""
+    """Whether the length of chunks is their size in bytes; the length of a list is its number of items."""
     return isinstance(body, Sized) and not isinstance(body, Sequence)
 
 
@@ -192,34 +191,33 @@ class _Chunks:
 
 
 class Transport:
-    """The lowest layer: pooled connections to one target.
+    """The lowest stage: pooled connections to one target.
 
-    `may_follow` says of a method and address whether a redirect there may be followed; one that may not is the answer.
-    `timeout` holds in seconds for connecting, between two bytes, and for a whole answer.
+    `may_follow` tells whether a redirect to an address may be followed with a method; otherwise the redirect is the
+    answer. `timeout` limits, in seconds, connecting, the time between two bytes, and the whole answer.
     """
 
     def __init__(self, target: Target, may_follow: Callable[[str, str], bool]) -> None:
         self.timeout = min(target.pace.timeout_seconds, LONGEST_SECONDS)
         self._may_follow = may_follow
-        self._looks: float = _FIRST_LOOKS
-        #: What no other host gets when a redirect is followed.
+        self._waits_left: float = _FIRST_WAITS
+        #: Headers that are removed when a redirect leads to another host.
         self._private_headers = tuple(filter(None, (*_CREDENTIALS, target.names.realm_header)))
-        self._way_to = lru_cache(maxsize=32)(lambda origin: way_to(origin, target.tls))
+        self._settings_for = lru_cache(maxsize=32)(lambda origin: transport_settings(origin, target.tls))
         # No session of the library: entries of ~/.netrc would replace the Authorization header of a case, and cookies
-        # would couple cases. What else the environment says stands in the way to each address.
+        # would couple cases. Proxies and authorities come from the transport settings of each address.
         self._adapter = _TimedAdapter(pool_connections=4, pool_maxsize=32, max_retries=0)
 
     def prepare(self, request: Request) -> requests.PreparedRequest:
-        """Put a request together as it will go out; raises `SuiteError` where HTTP has no way to carry it."""
+        """The request in its final form; raises `SuiteError` if HTTP cannot carry it."""
         body = request.body
         if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
             body = _Chunks(body)
         try:
-            # In no session: its cookies would couple cases, and entries of ~/.netrc replace their credentials.
             headers = {**_ALWAYS, **request.headers}
             prepared = requests.Request(request.method, request.url, headers, data=body).prepare()
         except (requests.exceptions.RequestException, ValueError) as error:
-            # The library's own words may hold the header they are about.
+            # The library's message may quote the header.
             what, why = request.operation or request.method, type(error).__name__
             raise SuiteError(f"{what} cannot be sent as written: {why}") from None
         if request.verbatim:
@@ -227,7 +225,7 @@ class Transport:
         return prepared
 
     def send(self, request: Request) -> Exchange:
-        """Send a request that was prepared, and read its whole answer or what stood in its way."""
+        """Send a prepared request; the exchange has its answer or its fault."""
         exchange, started = begun(request), time.perf_counter()
         try:
             exchange.response = self._answer(request.prepared or self.prepare(request), request)
@@ -252,47 +250,47 @@ class Transport:
         self, request: requests.PreparedRequest, deadline: float, timeout: float, *, summed: bool
     ) -> Response:
         parts = urlsplit(request.url or "")
-        way = self._way_to(f"{parts.scheme}://{parts.netloc}")
+        settings = self._settings_for(f"{parts.scheme}://{parts.netloc}")
         coding = None
         try:
             response = self._adapter.send(
                 request,
                 stream=True,
                 timeout=(min(timeout, LONGEST_CONNECT_SECONDS), timeout),
-                verify=way.verify,
-                cert=way.cert,
-                proxies=dict(way.proxies),
+                verify=settings.verify,
+                cert=settings.cert,
+                proxies=dict(settings.proxies),
             )
             with response:
-                # Looked at first: reading to the end gives the connection back.
+                # Before the body is read, since that returns the connection to the pool.
                 bodiless = request.method == "HEAD" or response.status_code in WITHOUT_CONTENT
                 behind = self._behind(response) if bodiless else b""
                 coding = response.headers.get("Content-Encoding")
                 _without_identity(response.raw.headers)
-                # A streamed body may take any time to send, so that the clock of its answer starts late.
+                # The time limit does not include sending a streamed body.
                 streamed = not isinstance(request.body, bytes | str | None)
                 until = time.monotonic() + timeout if streamed else deadline
-                # Left unread, the connection is closed, with what else comes behind.
+                # The body stays unread, so the connection is closed with the rest of the content.
                 body = Body.of(behind) if behind else _read(response, until, summed=summed)
         except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
             fault = _fault_of(error, coding)
             if str(fault) == _NO_HTTP:
-                # Content that came too late behind the answer before looks so.
-                self._looks = math.inf
+                # Late content after the previous answer is a possible reason.
+                self._waits_left = math.inf
             raise fault from error
         headers = Headers((name.lower(), value) for name, value in response.headers.items())
         return Response(response.status_code, response.reason or "", headers, body, request.url or "")
 
     def _behind(self, response: requests.Response) -> bytes:
-        """What came behind an answer that has no content."""
-        found = _content_behind(response, _LOOK_SECONDS if self._looks > 0 else 0)
-        self._looks = math.inf if found else self._looks - 1
+        """The content after an answer that must have none."""
+        found = _content_behind(response, _WAIT_SECONDS if self._waits_left > 0 else 0)
+        self._waits_left = math.inf if found else self._waits_left - 1
         return found
 
     def _redirect(
         self, request: requests.PreparedRequest, answer: Response
     ) -> requests.PreparedRequest | None:
-        """The request that follows a redirect of a read; another host gets it without credentials."""
+        """The request that follows a read's redirect, without credentials for another host; None for no redirect."""
         location = answer.headers.get("location")
         if request.method not in ("GET", "HEAD") or not location or answer.status not in _REDIRECTS:
             return None
@@ -312,13 +310,13 @@ class Transport:
 
 
 def _read(response: requests.Response, deadline: float, *, summed: bool) -> Body:
-    """Read a body up to the size cap and the deadline, whatever length it claims.
+    """Read a body up to the size limit and the deadline, whatever length it announces.
 
     Args:
-        summed: Read it to its end, each piece bounded in time, and keep the beginning and the SHA-256 of the whole.
+        summed: Read it to its end, limiting only the time of each read; keep the beginning and the SHA-256 of all.
     """
     digest, content, size = hashlib.sha256(), bytearray(), 0
-    # What has arrived, and never a wait for a full chunk: a body that drips must not outlast the deadline.
+    # Never wait for a full chunk: a slow body must not outlast the deadline.
     while chunk := response.raw.read1(_CHUNK, decode_content=True):
         size += len(chunk)
         if summed:
@@ -343,25 +341,25 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _without_identity(headers: MutableMapping[str, str]) -> None:
-    """Take the coding that is none out of those that a body is unpacked by."""
+    """Remove `identity`, which packs nothing, from the Content-Encoding header."""
     codings = [coding.strip() for coding in headers.get("Content-Encoding", "").split(",")]
     if "identity" in map(str.lower, codings):
         headers["Content-Encoding"] = ", ".join(name for name in codings if name.lower() != "identity")
 
 
 def _fault_of(error: Exception, coding: str | None) -> TransportFault:
-    """What an error of the client library says of the answer, packed as `coding` says."""
+    """The fault for an error of the client library; `coding` is the answer's Content-Encoding."""
     if isinstance(error, requests.exceptions.ConnectTimeout):
         return TransportFault("no connection within the time limit", sent=False)
     if isinstance(error, requests.exceptions.Timeout | urllib3.exceptions.TimeoutError):
         return TransportFault(_LATE, sent=True)
     if isinstance(error, requests.exceptions.SSLError):
-        # Only a certificate is sure to be looked at before the request goes out.
+        # Of TLS errors, only a rejected certificate surely precedes the request.
         sent = "CERTIFICATE_VERIFY_FAILED" not in str(error)
         return TransportFault("the TLS certificate or handshake was not accepted", sent=sent)
     if isinstance(error, requests.exceptions.ConnectionError):
         reason = getattr(error.args[0] if error.args else None, "reason", None)
-        # Without a connection nothing can have been received.
+        # Without a connection the service received nothing.
         sent = not isinstance(reason, urllib3.exceptions.NewConnectionError)
         return TransportFault(_connection_words(error), sent=sent)
     if isinstance(error, urllib3.exceptions.DecodeError):
@@ -385,22 +383,22 @@ def _connection_words(error: Exception) -> str:
     return next((phrase for word, phrase in words.items() if word in text), "the connection failed")
 
 
-#: How a service ends a handshake in which it was shown no certificate, by the version of TLS.
+#: TLS alerts of services that want a client certificate, by TLS version.
 _NONE_SHOWN: Final = ("ALERT_CERTIFICATE_REQUIRED", "ALERT_HANDSHAKE_FAILURE")
 
 
 def wants_client_certificate(target: Target) -> bool:
-    """Whether a service refuses a handshake for want of a client certificate; nothing is sent in it."""
-    way, parts = way_to(target.base_url, target.tls), urlsplit(target.base_url)
-    if way.cert or way.proxy(target.base_url) or parts.scheme != "https":
+    """Whether a service refuses TLS handshakes without a client certificate; sends no request."""
+    settings, parts = transport_settings(target.base_url, target.tls), urlsplit(target.base_url)
+    if settings.cert or settings.proxy(target.base_url) or parts.scheme != "https":
         return False
     place = (parts.hostname or "", parts.port or _PORTS["https"])
     try:
         with (
             socket.create_connection(place, LONGEST_CONNECT_SECONDS) as wire,
-            way.tls().wrap_socket(wire, server_hostname=parts.hostname) as secured,
+            settings.tls().wrap_socket(wire, server_hostname=parts.hostname) as secured,
         ):
-            # By TLS 1.3 the refusal comes behind the handshake; whoever writes meanwhile may not come to read it.
+            # With TLS 1.3 the refusal follows the handshake, and writing could lose it.
             secured.recv(1)
     except OSError as error:
         return any(alert in str(error) for alert in _NONE_SHOWN)

@@ -23,7 +23,11 @@ from yarl import URL
 
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.session.transport import LONGEST_CONNECT_SECONDS
-from registry_contracts.session.way import Way, check_way, way_to
+from registry_contracts.session.transport_settings import (
+    TransportSettings,
+    check_transport_settings,
+    transport_settings,
+)
 from registry_contracts.settings.guard import refuse_request
 from registry_contracts.settings.target import Target
 
@@ -68,11 +72,11 @@ class TargetResponse:
 class Relay:
     """Passes requests on to one target; `open_relay` makes it."""
 
-    def __init__(self, target: Target, way: Way, client: aiohttp.ClientSession) -> None:
+    def __init__(self, target: Target, settings: TransportSettings, client: aiohttp.ClientSession) -> None:
         self._target = target
         self._client = client
-        self._way = way
-        self._proxy = way.proxy(target.base_url)
+        self._settings = settings
+        self._proxy = settings.proxy(target.base_url)
 
     async def reach(self) -> None:
         """See that the target accepts connections, without sending anything; raises `EnvironmentFault`."""
@@ -82,7 +86,9 @@ class Relay:
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
         try:
-            opening = asyncio.open_connection(parts.hostname, port, ssl=self._way.tls() if secure else None)
+            opening = asyncio.open_connection(
+                parts.hostname, port, ssl=self._settings.tls() if secure else None
+            )
             _, writer = await asyncio.wait_for(opening, LONGEST_CONNECT_SECONDS)
         except (OSError, TimeoutError) as error:
             raise EnvironmentFault(
@@ -134,10 +140,10 @@ class Relay:
 @asynccontextmanager
 async def open_relay(target: Target) -> AsyncIterator[Relay]:
     """Open connections to a target for as long as the `async with` block lasts; nothing is sent yet."""
-    check_way(target)
-    way = way_to(target.base_url, target.tls)
+    check_transport_settings(target)
+    settings = transport_settings(target.base_url, target.tls)
     async with aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, ssl=way.tls(), keepalive_timeout=_IDLE_SECONDS),
+        connector=aiohttp.TCPConnector(limit=0, ssl=settings.tls(), keepalive_timeout=_IDLE_SECONDS),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         trust_env=False,
@@ -147,7 +153,7 @@ async def open_relay(target: Target) -> AsyncIterator[Relay]:
         max_field_size=LONGEST_LINE,
         read_bufsize=_BUFFER,
     ) as client:
-        yield Relay(target, way, client)
+        yield Relay(target, settings, client)
 
 
 def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:

@@ -87,5 +87,5 @@ def test_json_in_another_charset_is_read_and_told(label: str, encoded: str, char
     content = '{"name": "Zoë"}'.encode(encoded)
     response = in_utf8(Response(200, "", Headers({"Content-Type": label}), Body.of(content)))
     assert response.charset == charset
-    assert ("where JSON is in UTF-8" in response.quote()) == bool(charset)
+    assert ("instead of UTF-8" in response.quote()) == bool(charset)
     assert response.json == {"name": "Zoë"}

@@ -23,7 +23,7 @@ from registry_contracts.exchanges.redaction import (
 )
 from registry_contracts.exchanges.transcript import curl
 from registry_contracts.file_formats import plain
-from registry_contracts.session.layers import Request
+from registry_contracts.session.pipeline import Request
 from registry_contracts.session.recording import FaultLog, Record
 from tests.meta import messages
 

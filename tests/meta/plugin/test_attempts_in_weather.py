@@ -60,5 +60,5 @@ def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
     made = Try(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)
     (judged,) = judged_by([made])
     assert judged.ending.verdict is Verdict.INCONCLUSIVE
-    assert "only where the environment failed" in (judged.ending.reason or "")
+    assert "only while the environment failed" in (judged.ending.reason or "")
     assert (seen.keys, dict(seen.contradicted)) == (set(), {})

@@ -32,7 +32,7 @@ def test_realms_by_other_names_are_one_finding_with_them(run: Any, serve_app: Ca
     assert {(each["clause"], each["realm"], each["confirmed"]) for each in findings} == {
         ("realm-document-realms", realm, True) for realm in REALMS
     }
-    assert "'ABS-DEV' is taken" in findings[0]["seen"]
+    assert "'ABS-DEV' is accepted" in findings[0]["seen"]
     assert "'ABS-DEV' is accepted instead of 'abs-dev'" in ended.output
     assert 'sent_as = "ABS-DEV" in [realm.abs-dev]' in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["requests"] <= 12

@@ -65,7 +65,7 @@ def test_what_is_left_of_the_drafts_of_a_case(
         ledger.settle(entry, "created")
     worker: Any = SimpleNamespace(
         breaker=SimpleNamespace(open=None),
-        kept={UID} if kept else set(),
+        shared_drafts={UID} if kept else set(),
         namespace=Namespace("test"),
         ledger=ledger,
     )

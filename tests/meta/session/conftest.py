@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.session.layers import Request
 from registry_contracts.session.namespace import Namespace
+from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session, SessionGroup
 from registry_contracts.settings.target import Pace, Target, TlsSettings
 

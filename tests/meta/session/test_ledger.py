@@ -126,7 +126,7 @@ def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path:
 
     for number in range(9):
         create(f"rc-test-{number}", f"case {number}")
-    with pytest.raises(ResidueSpent, match="that no plan foresaw"):
+    with pytest.raises(ResidueSpent, match="the other places are reserved"):
         create("rc-test-faulty-9", "case 9")
     create("rc-test-submission", "another case", "createWorkflowRecord")
     for number in range(2):

@@ -9,7 +9,7 @@ import pytest
 
 from registry_contracts.errors import EnvironmentFault, GivenUp, SuiteError
 from registry_contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
-from registry_contracts.session.layers import Request
+from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import process_alive
 from registry_contracts.settings.target import Target

@@ -13,7 +13,7 @@ import pytest
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.session.breaker import Admission, Breaker
 from registry_contracts.session.budgets import BudgetSpent, RequestBudget
-from registry_contracts.session.layers import DryRun, Request
+from registry_contracts.session.pipeline import DryRun, Request
 from registry_contracts.session.session import Session, SessionGroup
 from registry_contracts.session.shared_state import SharedState
 from registry_contracts.settings.target import Pace, Target

@@ -20,10 +20,10 @@ from cryptography.hazmat.primitives.serialization import (
 from registry_contracts.errors import UsageError
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.plugin.preflight import Preflight
-from registry_contracts.session.layers import Request
+from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
 from registry_contracts.session.transport import Transport
-from registry_contracts.session.way import check_way, proxy_passwords
+from registry_contracts.session.transport_settings import check_transport_settings, proxy_passwords
 from registry_contracts.settings.target import AUTHOR, Account, Secret, Target, TlsSettings
 from tests.meta.wire import OK, Server, answered_by
 
@@ -121,14 +121,14 @@ def test_a_client_certificate_is_shown(authority: trustme.CA, files: Path, secur
         ({"client_certificate": "c.pem", "client_key": "locked.pem"}, r"client_key .*locked.pem', whose key"),
         ({"client_certificate": "c.pem"}, r"client_certificate .*c.pem', which holds no key .*; client_key names"),
         ({"client_certificate": "c.pem", "client_key": "other.pem"}, r"client_key .*other.pem', .* not the one"),
-        ({"client_key": "key.pem"}, r"client_key in \[tls\] is of no use alone"),
+        ({"client_key": "key.pem"}, r"client_key in \[tls\] needs client_certificate"),
         ({"ca_bundle": "key.pem"}, r"ca_bundle .*key.pem': no certificates in PEM form"),
     ],
 )  # fmt: skip
 def test_an_unusable_file_is_named_with_its_setting(files: Path, settings: dict[str, str], says: str) -> None:
     tls = TlsSettings(**{name: files / file for name, file in settings.items()})
     with pytest.raises(UsageError, match=says):
-        check_way(Target("service", "https://registry.invalid", tls=tls))
+        check_transport_settings(Target("service", "https://registry.invalid", tls=tls))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_unusable_file_is_named_with_its_setting(files: Path, settings: dict[
 def test_an_unusable_variable_is_named(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, says: str
 ) -> None:
-    monkeypatch.setattr("registry_contracts.session.way.find_spec", lambda _: None)
+    monkeypatch.setattr("registry_contracts.session.transport_settings.find_spec", lambda _: None)
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match=says) as refused:
         Session(Target("service", "https://registry.invalid"), "one")

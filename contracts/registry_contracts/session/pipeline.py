@@ -1,4 +1,4 @@
-"""A request, and the layers that it passes on its way: each sends it to the one below and returns the exchange."""
+"""A request, and the stages of the pipeline: each sends it to the one below and returns the exchange."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from registry_contracts.interface.description import Operation
 from registry_contracts.settings.target import ANY_REALM
 
 JSON: Final = "application/json"
-#: In place of a fault of the environment, where a request was prepared in a dry run.
+#: The fault of an exchange in a dry run.
 UNSENT = "not sent: a dry run"
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request, and on whose behalf it is sent.
+    """One request, with the case, realm and role that send it.
 
     Attributes:
         operation: `operationId`, or None for a path outside the description.
-        body: Bytes, or chunks of them; chunks that can be read only once are never sent twice, and chunks
-            that have a length, in bytes, are announced by it.
+        body: Bytes, or chunks of bytes. An iterator is never sent twice. If chunks have a length, it is their size in
+            bytes and sent as Content-Length.
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
-        altered: What of the request ought to have it refused, as `no credentials`; empty for its content, or nothing.
-        verbatim: The address goes out as written; otherwise the client library decodes what needs no encoding.
-        documented: A name that goes out as the interface document writes it, whatever the target calls it.
+        altered: The part that must lead to a refusal, such as `no credentials`; empty if none, or the content.
+        verbatim: Send the address as written; otherwise the client library decodes what needs no encoding.
+        documented: A name to send as the interface document writes it, even if the settings replace it.
         case: Node id, or a word in brackets for the suite's own housekeeping.
-        advisory: Nothing that the attempt may find is about a must.
+        advisory: The attempt can only find contradictions of should clauses.
         signed: It carries the role's own token, which may be renewed.
-        gathered: Where the exchanges of the case are put, those before a renewal included.
-        prepared: As it will go out, once the guard has let it pass.
-        written: Address and headers in the names of the interface document, where the target has names of its own.
-        limit: Seconds that it may take, where there is less time than usual.
+        gathered: List to which the exchange is added, including those before a token's renewal.
+        prepared: The final form, once the guard allowed it.
+        written: Address and headers in the names of the interface document, if the settings replace some.
+        limit: Seconds that it may take, if less than the transport's time limit.
     """
 
     operation: str | None
@@ -71,28 +71,28 @@ class Request:
 
     @property
     def housekeeping(self) -> bool:
-        """Whether it is sent by the suite itself, and not by a case."""
+        """Whether the suite itself sends it, and no case."""
         return self.case.startswith("[")
 
 
-class Layer(Protocol):
-    """Sends a request on; what the environment does in place of an answer stands in the exchange.
+class Stage(Protocol):
+    """A stage of the pipeline; a fault of the environment is returned in the exchange.
 
-    A layer has no text of its own (`repr=False`): it may hold tokens, and stand in the locals of a failure.
+    A stage has no `repr` (`repr=False`): it may hold tokens, and tracebacks show local variables.
     """
 
     def send(self, request: Request) -> Exchange:
         """Send one request.
 
         Raises:
-            GuardViolation: it must never leave; nothing was sent.
-            SuiteError: it would write outside the namespace, or HTTP has no way to carry it; nothing was sent.
-            EnvironmentFault: nothing can be sent any more, or nothing of its operation; nothing was sent.
+            GuardViolation: it must never be sent; nothing was sent.
+            SuiteError: it would write outside the namespace, or HTTP cannot carry it; nothing was sent.
+            EnvironmentFault: the breaker is open, the operation given up, or the budget spent; nothing was sent.
         """
 
 
 class DryRun:
-    """The lowest layer of a session that sends nothing."""
+    """The lowest stage of a session that sends nothing."""
 
     def send(self, request: Request) -> Exchange:
         """Return an exchange without an answer."""
@@ -121,7 +121,7 @@ def begun(request: Request) -> Exchange:
 
 
 def _body(content: bytes | Iterable[bytes] | None) -> Body:
-    """What is known of a body that is sent: of chunks that are made as they are sent, at most their size."""
+    """A body as the exchange records it; of generated chunks only the size, if they tell it."""
     if content is None:
         return NO_BODY
     if isinstance(content, bytes):
@@ -140,7 +140,7 @@ def texts(headers: Mapping[str, Any]) -> Headers:
 
 
 def listed_headers(operation: Operation, realm: str | None) -> dict[str, str | None]:
-    """The headers that the document lists for an operation, credentials aside; None for one that is left out."""
+    """The headers that the document lists for an operation, without credentials; None marks one that is not sent."""
     headers: dict[str, str | None] = {"Accept": JSON}
     if operation.lists_content_type:
         headers["Content-Type"] = JSON
@@ -150,5 +150,5 @@ def listed_headers(operation: Operation, realm: str | None) -> dict[str, str | N
 
 
 def encoded(value: str | bytes) -> bytes:
-    """The bytes of a header."""
+    """A header's value as bytes."""
     return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")

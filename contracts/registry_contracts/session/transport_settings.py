@@ -1,7 +1,7 @@
-"""The way to a target: proxies, authorities and client certificate, by the variables that users of `requests` know.
+"""Transport settings: proxies, certificate authorities and client certificate for a target.
 
-`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` count; what the settings
-name counts before them. Credentials of `~/.netrc` are never used.
+They come from `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE`; the
+target's settings take precedence. Credentials of `~/.netrc` are never used.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _SOCKS: Final = ("socks4", "socks4a", "socks5", "socks5h")
 
 
 @dataclass(frozen=True)
-class Way:
-    """How an address is reached, in the words of `requests`.
+class TransportSettings:
+    """How to connect to an address, as arguments of `requests`.
 
-    `verify` is the file or folder of trusted authorities, True for the usual ones; `cert` the file of a client
-    certificate, or those of certificate and key.
+    `verify` is a file or folder of trusted authorities, or True for the usual ones; `cert` is the file of a client
+    certificate, or the files of certificate and key.
     """
 
     proxies: Mapping[str, str]
@@ -41,12 +41,12 @@ class Way:
     cert: str | tuple[str, str] | None
 
     def proxy(self, url: str) -> str | None:
-        """The proxy on the way to an address."""
+        """The proxy for an address; None for a direct connection."""
         proxy: str | None = select_proxy(url, dict(self.proxies))
         return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
     def tls(self) -> ssl.SSLContext:
-        """What checks certificates, and shows the client's; raises `OSError` for a file that cannot be used."""
+        """A TLS context with authorities and client certificate; raises `OSError` for an unusable file."""
         context = self.trusting()
         if self.cert is not None:
             certificate, key = (self.cert, None) if isinstance(self.cert, str) else self.cert
@@ -54,7 +54,7 @@ class Way:
         return context
 
     def trusting(self) -> ssl.SSLContext:
-        """What checks certificates; raises `OSError` for a file without any."""
+        """A TLS context with the authorities only; raises `OSError` for a file without certificates."""
         trusted = certifi.where() if self.verify is True else str(self.verify)
         folder = Path(trusted).is_dir()
         return ssl.create_default_context(
@@ -62,53 +62,59 @@ class Way:
         )
 
 
-#: What a PEM file says before a certificate, and before any kind of key.
+#: Headers in a PEM file of a certificate, and of any kind of key.
 _CERTIFICATE, _KEY = b"BEGIN CERTIFICATE-----", b"PRIVATE KEY-----"
 _LOCKED: Final = "has a passphrase"
 
 
 def _no_passphrase() -> str:
-    # Without this OpenSSL asks the terminal, and waits for ever.
+    # Without this callback OpenSSL asks at the terminal, and waits for ever.
     raise OSError(_LOCKED)
 
 
-def way_to(url: str, tls: TlsSettings) -> Way:
-    """The way to an address of a target."""
+def transport_settings(url: str, tls: TlsSettings) -> TransportSettings:
+    """The transport settings for an address of a target."""
     bundle, shown, key = (
         None if path is None else str(path)
         for path in (tls.ca_bundle, tls.client_certificate, tls.client_key)
     )
     merged = requests.Session().merge_environment_settings(url, {}, None, bundle, None)
-    return Way(merged["proxies"], merged["verify"] or True, (shown, key) if shown and key else shown)
+    return TransportSettings(
+        merged["proxies"], merged["verify"] or True, (shown, key) if shown and key else shown
+    )
 
 
-def check_way(target: Target) -> None:
-    """Raise `UsageError` with the name of a variable or setting that leaves no way to a target; nothing is sent."""
+def check_transport_settings(target: Target) -> None:
+    """Check the transport settings of a target without sending anything.
+
+    Raises:
+        UsageError: names the variable or setting that cannot be used.
+    """
     if target.tls.client_key and not target.tls.client_certificate:
-        raise UsageError("client_key in [tls] is of no use alone; client_certificate names its certificate")
-    way = way_to(target.base_url, target.tls)
-    proxy = way.proxy(target.base_url)
+        raise UsageError("client_key in [tls] needs client_certificate, which names its certificate")
+    settings = transport_settings(target.base_url, target.tls)
+    proxy = settings.proxy(target.base_url)
     if proxy is not None and (why := _unusable(proxy)):
         names = (f"{urlsplit(target.base_url).scheme}_proxy", "all_proxy")
         variables = [form for name in names for form in (name, name.upper()) if os.environ.get(form)]
         raise UsageError(f"{next(iter(variables), 'the proxy of this system')} {why}")
     try:
-        way.trusting()
+        settings.trusting()
     except OSError as error:
-        variable = next((name for name in _CA_VARIABLES if os.environ.get(name) == way.verify), "")
+        variable = next((name for name in _CA_VARIABLES if os.environ.get(name) == settings.verify), "")
         name = "ca_bundle in [tls]" if target.tls.ca_bundle else variable
         why = "" if isinstance(error, ssl.SSLError) else f" ({error.strerror})"
         raise UsageError(
-            f"{name} names {way.verify!r}: no certificates in PEM form can be read there{why}"
+            f"{name} names {settings.verify!r}: no certificates in PEM form can be read there{why}"
         ) from None
     try:
-        way.tls()
+        settings.tls()
     except OSError as error:
         raise UsageError(_unshown(target.tls, error)) from None
 
 
 def _unshown(tls: TlsSettings, error: OSError) -> str:
-    """Why no client certificate can be shown: the setting that names the file, and what it lacks."""
+    """Why the client certificate cannot be used: the setting that names the file, and what is wrong with it."""
     shown = tls.client_certificate or Path()
     key, name = (tls.client_key, "client_key") if tls.client_key else (shown, "client_certificate")
     if str(error) == _LOCKED:
@@ -125,7 +131,7 @@ def _unshown(tls: TlsSettings, error: OSError) -> str:
 
 
 def _unusable(proxy: str) -> str:
-    """Why a proxy cannot be used; never with its words, which may hold a password."""
+    """Why a proxy cannot be used; empty if it can. Never quotes the address, which may hold a password."""
     try:
         parts = urlsplit(proxy)
         usable = bool(parts.hostname) and parts.port != 0
@@ -140,7 +146,7 @@ def _unusable(proxy: str) -> str:
 
 
 def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:
-    """Passwords of proxies in the usual variables, which are secrets like any other."""
+    """Passwords of the proxies in the usual variables, as written and decoded."""
     passwords = set[str]()
     for name, value in environ.items():
         if name.lower().endswith("_proxy"):
