@@ -98,7 +98,7 @@ def _history(chosen: Filters) -> History:
     file, target = chosen["reports"] / HISTORY, chosen["target"]
     history = read(file)
     for complaint in history.damaged:
-        click.echo(f"{complaint}; passed over", err=True)
+        click.echo(f"{complaint}; skipped", err=True)
     if target is not None and target not in history.targets:
         raise UsageError(f"no runs on '{target}' in {file}; it holds {', '.join(history.targets) or 'none'}")
     return history

@@ -1,1 +1,1 @@
-"""What a run saw, kept in journals and judged into verdicts."""
+"""The evidence of a run: journals, the record that is read from them, and its verdicts."""

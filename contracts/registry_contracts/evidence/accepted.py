@@ -1,4 +1,4 @@
-"""What became of the waivers and accepted deviations that a run was held to, and which clauses it left unjudged."""
+"""Which waivers and accepted deviations a run needed, and which clauses it left unjudged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from registry_contracts.safe_text import many
 
 
 class WaiverOutcome(Waiver, frozen=True):
-    """A waiver, and in which realms the run needed it."""
+    """A waiver, with the realms in which the run needed it."""
 
     needed: bool
     realms: Names
@@ -42,9 +42,8 @@ def counting(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
 def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     """Return the must cells that could not be judged, waived ones included.
 
-    The environment or a failed precondition stood in the way, or the cases on it ended before they reached it; under
-    `strict` also: a setting is missing. What lies outside the run or its profile, or what nothing can test, is not
-    here.
+    The reason is the environment, a failed precondition, or cases that ended too early; with `strict` also a missing
+    setting. Clauses outside the run or its profile, and clauses that nothing can test, are left out.
     """
 
     def stuck(cell: Cell) -> bool:
@@ -56,10 +55,10 @@ def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
-    """Tell whether only operations that the consumer does not use stood in the way, and its own were judged.
+    """Tell whether only operations that the consumer does not use blocked a cell, and its own were judged.
 
-    A case of other operations alone is there for a clause that none on its own was sure to judge; if one did, that is
-    enough.
+    Cases on other operations run for clauses that no case on the consumer's own operations is sure to judge; if one
+    did judge it, that is enough.
     """
     consumer = record.run.terms.consumer
     if consumer is None or not consumer.operations:
@@ -76,9 +75,9 @@ def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
 
 
 def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[str]:
-    """Word cells that could not be judged, a line for each reason, with its clauses and their realms.
+    """Return a line for each reason why cells could not be judged, with clauses and realms.
 
-    `accepted`: cases that stand behind an accepted deviation, with the file and line of its entry.
+    `accepted`: cases that an accepted deviation blocks, with file and line of its entry.
     """
     realms: dict[tuple[str, str], list[str]] = defaultdict(list)
     for cell in cells:
@@ -94,7 +93,7 @@ def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[s
 
 
 def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:
-    """Say of every waiver of the consumer whether the run needed it, in the order of the file."""
+    """Return whether the run needed each waiver of the consumer, in the order of the file."""
     consumer = record.run.terms.consumer
     outcomes, missing = [], unjudged(record, cells)
     for waiver in consumer.waivers if consumer else ():
@@ -122,17 +121,17 @@ def _not_needed(record: RunRecord, waiver: Waiver, cells: Sequence[Cell]) -> str
         why = "is no longer needed: the clause was judged"
     else:
         why = "is not needed: nothing blocks there"
-    return f"{why}; take the line out"
+    return f"{why}; remove the line"
 
 
-#: A date this close is warned of.
+#: How many days before its expiry a deviation gets a warning.
 WARNING_DAYS = 14
-#: Verdicts that rest on all that was to be judged of a cell.
+#: Verdicts of cells that were judged completely.
 _JUDGED = frozenset({Verdict.PASS, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.FAIL})
 
 
 class DeviationState(StrEnum):
-    """What became of a deviation; the first two fail a run."""
+    """The state of a deviation in a run; the first two fail the run."""
 
     EXPIRED = "expired"
     GONE = "gone"
@@ -142,13 +141,14 @@ class DeviationState(StrEnum):
 
 
 class DeviationOutcome(Deviation, frozen=True, kw_only=True):
-    """An accepted deviation and what became of it in this run, realm by realm; `profile` is the first that shows it.
+    """An accepted deviation and its outcome in this run, by realm; `profile` is the first that shows it.
 
     `days_left` is 0 on its last day, and negative once the date has passed. `counted` is false outside what the
-    consumer uses. `fails`: the run fails until the entry is changed; `warns`: it needs a look. `findings` are ids.
+    consumer uses. `fails`: the run fails until the entry is changed; `warns`: somebody should check it. `findings` are
+    ids.
     """
 
-    # Of an entry these may be left out; what became of it names them.
+    # An entry may leave these out; its outcome names them.
     realms: Annotated[Names, Meta(min_length=1)]
     operation: str | None
     profile: str
@@ -172,7 +172,7 @@ class DeviationOutcome(Deviation, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """File and line, the clause, and what became of it."""
+        """File and line, the clause, and the outcome."""
         operation = f" ({self.operation})" if self.operation else ""
         return f"{self.place}: the deviation on {self.clause}{operation} {self.says}"
 
@@ -183,7 +183,7 @@ _FAILING: Final = frozenset({DeviationState.EXPIRED, DeviationState.GONE})
 def follow_deviations(
     record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding], day: date
 ) -> list[DeviationOutcome]:
-    """Say what became of every deviation that the run was held to on a day, in the order of the file."""
+    """Return the outcome of each deviation of the run on a day, in the order of the file."""
     by_place = {(cell.clause.id, cell.realm): cell for cell in cells}
     return [_follow(record, by_place, findings, entry, day) for entry in record.run.terms.deviations]
 
@@ -219,10 +219,10 @@ def _follow(
 
 
 def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
-    """Tell whether the run would have seen the contradiction, had it been there.
+    """Tell whether the run would have seen the contradiction if it still happened.
 
-    Nothing stood in the way of a case on the clause, none was left out, and an assertion on the deviation's
-    operation held. A run that was stopped early has seen too little.
+    No case on the clause was blocked or left out, and an assertion on the deviation's operation held. A run that was
+    stopped early has seen too little.
     """
     if cell is None or cell.verdict not in _JUDGED:
         return False
@@ -264,12 +264,12 @@ def _summary(
 ) -> str:
     here, over = ", ".join(happens), ", ".join(gone)
     if course is DeviationState.EXPIRED and gone and not happens:
-        return f"ran out on {deviation.expires}, and it no longer happens in {over}; take the entry out"
+        return f"ran out on {deviation.expires}, and it no longer happens in {over}; remove the entry"
     if course is DeviationState.EXPIRED:
         seen = f"it still happens in {here}" if happens else "nothing was seen of it"
         return f"ran out on {deviation.expires}, and {seen}; settle it with {deviation.owner}, or set a later date"
     if course is DeviationState.GONE:
-        return f"no longer happens in {over}: take the entry out"
+        return f"no longer happens in {over}: remove the entry"
     seen = f"happens in {here}" if happens else "was not judged in this run"
     seen += f", no longer in {over}: leave {over} out of its realms" if gone else ""
     if left > WARNING_DAYS:

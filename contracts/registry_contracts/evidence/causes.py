@@ -1,6 +1,6 @@
-"""Causes: findings of one contradiction in several realms as one, in the words that every report uses.
+"""Causes: group the findings of one contradiction in all realms, with the texts that every report uses.
 
-What only follows from another finding stands beneath it, and each cause says what it stood in the way of.
+A cause that only follows from another is listed below it, and each cause names the cases that it blocked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from registry_contracts.interface.description import load_description, operation
 from registry_contracts.interface.operations import Operation
 from registry_contracts.safe_text import many, plain_line
 
-#: What an operation needs → what has to be stored for that.
+#: The `needs` of an operation → the kinds of records that satisfy it.
 _RELIES_ON: Final[Mapping[str, frozenset[str]]] = {
     "draft": frozenset({"draft"}),
     "document": frozenset({"draft", "contact", "submission"}),
@@ -37,7 +37,7 @@ _RELIES_ON: Final[Mapping[str, frozenset[str]]] = {
     "record": frozenset({"submission"}),
     "attachment": frozenset({"attachment"}),
 }
-#: Standing of a finding → those of the findings that it may follow from.
+#: Standing of a finding → standings of findings that it may follow from.
 _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.FAIL: (Standing.FAIL,),
     Standing.ADVISORY: (Standing.FAIL,),
@@ -46,34 +46,34 @@ _FIRM: Final[Mapping[Standing, tuple[Standing, ...]]] = {
     Standing.OBSERVED: (),
 }
 _NUMBER: Final = re.compile(r"\d+")
-#: An answer, as what was seen: its status, and more; that of another operation than the finding's is named.
+#: An answer in the text of what was seen: its status, after the operation if it is not the finding's.
 _ANSWER: Final = re.compile(r"(?:(?P<operation>\w+) was answered )?(?P<status>[1-5]\d\d)\b")
-#: What is expected where the clause says it all.
+#: Expectations that add nothing to the clause.
 _PLAIN: Final = re.compile(r"(accepted|refused)\b")
-#: Identifiers and values, long enough not to stand anywhere by chance.
+#: Identifiers and values that are too long to appear by chance.
 _WORD: Final = re.compile(r"[\w-]{8,}")
 _IDENTIFYING: Final = re.compile(r"[0-9]|\w-\w")
 _ROOT: Final = re.compile(r"^.*?/api/v\d+")
-#: The header of a request with a right token, as exchanges are kept.
+#: The redacted Authorization header of a request with a correct token.
 _RIGHT: Final = f"Bearer {TOKEN}"
-_FAULTS_TOLD: Final = 2
-_WRITES_TOLD: Final = 3
+_MOST_FAULTS: Final = 2
+_MOST_WRITES: Final = 3
 _SEEN: Final = 200
 _LONGEST: Final = 400
 
 
-#: A finding in memory, its id in a file.
+#: A finding in memory, or its id in a file.
 Member = TypeVar("Member")
 
 
 class Cause(Format, Generic[Member], frozen=True, kw_only=True):
-    """One contradiction of one clause on one operation, in every realm that shows it, with all that follows from it.
+    """One contradiction of a clause on an operation, in all realms that show it, with the causes that follow from it.
 
-    `findings` holds one for each of `realms`; the first, whose `id` it has, has the evidence that is shown. `should`
-    and `was` say what should be and what was, `part` which operation of a clause about several, `quote` what the
-    interface document says, `request` what was sent, `faults` what is wrong with that. `culprit` is the id of the
-    exchange that gives it away, by `marks` in it, and `curl` sends it again. It, and what follows from it, stood in the
-    way of `blocked_cases` cases, so that `blocked_clauses` were not judged.
+    `findings` has one finding for each of `realms`; the cause has the `id` of the first and shows its evidence.
+    `should` is the requirement and `was` the observation, `part` names the operation if the clause is about several,
+    `quote` is from the interface document, `request` was sent, and `faults` say what is wrong with it. `culprit` is the
+    id of the exchange that shows the contradiction, `marks` are texts to highlight in it, and `curl` repeats it. It and
+    what follows from it blocked `blocked_cases` cases, so that `blocked_clauses` were not judged.
     """
 
     id: str = ""
@@ -113,12 +113,12 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
 
     @property
     def heading(self) -> str:
-        """What should be and, of a clause about more than one operation, of which of them it was not so."""
+        """The requirement and, for a clause about several operations, which of them broke it."""
         return f"{self.should} Not so: {self.part}." if self.part else self.should
 
     @property
     def headline(self) -> str:
-        """What should be, and what was, in one line."""
+        """Requirement and observation in one line."""
         return f"{self.should} {self.was}"
 
     @property
@@ -128,7 +128,7 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
 
     @property
     def details(self) -> dict[str, str]:
-        """What it takes to see why that is wrong, by what it is called."""
+        """Further texts that explain the contradiction, by name."""
         texts = {"document": self.quote, "sent": self.request}
         return {name: text for name, text in texts.items() if text}
 
@@ -139,7 +139,7 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
 
     @property
     def stood_in_the_way(self) -> str:
-        """What could not be judged for it, in words; empty where nothing was in its way."""
+        """How many cases and clauses it kept from being judged, as text; empty for none."""
         if not self.blocked_cases:
             return ""
         clauses = f", {many(len(self.blocked_clauses), 'clause')}" if self.blocked_clauses else ""
@@ -149,9 +149,9 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
 def causes_of(
     record: RunRecord, findings: Sequence[Finding], clauses: Mapping[str, Clause]
 ) -> tuple[Cause[Finding], ...]:
-    """Group findings by cause, in their order; what the causes stood in the way of is not said yet.
+    """Group findings by cause, in their order; `attribute` adds the blocked cases.
 
-    Advice on HTTP, which one setting of a server decides, is given once for all its operations.
+    Advice on HTTP is given once for all operations, since one setting of a server decides it.
     """
     realms = {realm: place for place, realm in enumerate(record.run.realms)}
     groups: dict[object, list[Finding]] = defaultdict(list)
@@ -172,10 +172,10 @@ def causes_of(
 def attribute(
     causes: Sequence[Cause[Finding]], cases: Iterable[Case], cells: Iterable[Cell]
 ) -> tuple[tuple[Cause[Finding], ...], dict[str, str]]:
-    """Say of each cause what it stood in the way of, and of each blocked case the id of the finding in its way.
+    """Add the blocked cases and clauses to causes; also return the id of the blocking finding by case.
 
-    That is a finding of the clause that the case relies on, else one on the operation that it got stuck at, else one on
-    an operation that this relies on.
+    The blocking finding is on the clause that the case relies on, else on the operation that failed, else on an
+    operation that this one relies on.
     """
     owners = {finding.id: number for number, cause in enumerate(causes) for finding in cause.all_findings}
     by_realm: dict[str, list[Finding]] = defaultdict(list)
@@ -204,7 +204,7 @@ def attribute(
 
 
 def _blocking(block: Block, findings: Sequence[Finding]) -> Finding | None:
-    """The finding in a realm that explains why an operation did not do what a case needed."""
+    """The finding in a realm that explains why an operation failed as a precondition."""
     on_it = [finding for finding in findings if finding.operation == block.operation]
     firm = (finding for finding in findings if finding.standing in {Standing.FAIL, Standing.DEVIATION})
     behind = (finding for finding in firm if _relies_on(block.operation, finding.operation))
@@ -213,7 +213,7 @@ def _blocking(block: Block, findings: Sequence[Finding]) -> Finding | None:
 
 
 def _relies_on(operation: str | None, other: str | None) -> bool:
-    """Whether an operation needs what another stores, or takes away."""
+    """Whether an operation needs records that another one stores or removes."""
     one, two = _operation(operation), _operation(other)
     if one is None or two is None or not (two.stores or two.removes):
         return False
@@ -228,13 +228,13 @@ def _operation(name: str | None) -> Operation | None:
 
 
 class _Shown:
-    """A finding with what its exchanges say of it."""
+    """A finding with its exchanges and what can be read from them."""
 
     def __init__(self, record: RunRecord, finding: Finding, clause: Clause | None) -> None:
         self.finding = finding
         self._record, self._clause = record, clause
         self.shown = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
-        #: Those of its operation; all of them where there are none.
+        #: The exchanges of its operation, or all if there are none.
         self.exchanges = [each for each in self.shown if each.operation == finding.operation] or self.shown
         self.last = self.shown[-1] if self.shown else None
 
@@ -249,7 +249,7 @@ class _Shown:
 
     @property
     def answered(self) -> int:
-        """The hundreds of the status of its answer: 2 for one that was taken, 4 for a refusal, 0 for none."""
+        """The class of its answer's status: 2 for accepted, 4 for refused, 0 for no answer."""
         return (self.exchanges[-1].status or 0) // 100 if self.exchanges else 0
 
     @property
@@ -260,15 +260,15 @@ class _Shown:
 
     @cached_property
     def undone(self) -> bool:
-        """Whether a right request to store or remove something was taken, and has not had that effect."""
+        """Whether a valid request to store or remove something was accepted without effect."""
         operation = _operation(self.finding.operation)
         changes = operation is not None and bool(operation.stores or operation.removes)
-        # A check compares an answer; that something is missing or still there afterwards, a case has to look up.
+        # A check judges an answer only; a missing effect is found by a case itself.
         by_effect = not self.finding.check
         return changes and by_effect and self.answered == 2 and not self.faults
 
     def cause(self, group: Sequence[Finding]) -> Cause[Finding]:
-        """The finding and its like in other realms, in words."""
+        """The cause of the finding and its group, which holds the same finding in other realms."""
         finding, clause = self.finding, self._clause
         faults = self._faults_of_clause()
         marks = tuple(dict.fromkeys(_marks(finding, faults)))
@@ -297,15 +297,15 @@ class _Shown:
         return structs.replace(cause, request=sent, culprit=culprit.id, curl=curl(culprit))
 
     def _faults_of_clause(self) -> tuple[RequestFault, ...]:
-        """The faults that its clause speaks of; all of them where it speaks of none."""
+        """The request's faults that its clause is about, or all if it is about none."""
         patterns = self._clause.faults if self._clause else ()
         of_clause = [f for f in self.faults if any(matches(pattern, f.key) for pattern in patterns)]
-        return tuple(of_clause or self.faults)[:_FAULTS_TOLD]
+        return tuple(of_clause or self.faults)[:_MOST_FAULTS]
 
     def _culprit(self, marks: Iterable[str]) -> Exchange | None:
-        """The exchange whose answer gives it away: the last of its operation with most of the marks.
+        """The exchange that shows the contradiction: the one of its operation with the most marks, the last of equals.
 
-        Where an answer was judged that none of these gave, it is the last of all, which shows the effect.
+        If the finding quotes an answer that none of these gave, it is the last exchange of all, which shows the effect.
         """
         answer = _ANSWER.match(self.finding.seen)
         if answer and answer["operation"]:
@@ -321,10 +321,10 @@ class _Shown:
         return max(reversed(self.exchanges), key=named, default=None)
 
     def _written_before(self, last: Exchange) -> str:
-        """The writes to what a request is about in the same try, with how each was answered."""
+        """The earlier writes to the request's record in the same attempt, with the status of each."""
         subject = subject_of(last.url)
         earlier = takewhile(lambda exchange: exchange is not last, self._record.exchanges.values())
-        told = [
+        earlier_writes = [
             f"{exchange.operation} {exchange.status or 'nothing'}"
             for exchange in earlier
             if (exchange.case, exchange.attempt) == (last.case, last.attempt)
@@ -332,14 +332,14 @@ class _Shown:
             and writes(exchange.method, exchange.url)
             and subject_of(exchange.url) == subject
         ]
-        return ", ".join(told[-_WRITES_TOLD:])
+        return ", ".join(earlier_writes[-_MOST_WRITES:])
 
 
 def _was(finding: Finding, faults: Sequence[RequestFault]) -> str:
-    """What was, in a sentence: the answer or what a case saw, what is wrong with the request, and what was expected."""
+    """A sentence on the observation: what was seen, what is wrong with the request, and what was expected."""
     answer = _ANSWER.match(finding.seen)
     taken = answer is not None and answer["status"].startswith("2")
-    # A right answer's body says nothing of what it should not have been.
+    # The body of an accepting answer does not explain why it is wrong.
     seen = finding.seen.partition(" {")[0] if taken else finding.seen
     named = finding.seen.partition(" ")[0] in load_description().operations
     words = (
@@ -352,14 +352,14 @@ def _was(finding: Finding, faults: Sequence[RequestFault]) -> str:
 
 
 def fault_in_words(fault: RequestFault) -> str:
-    """What is wrong with a request, with the member that it is about."""
+    """What is wrong with a request, with the member concerned."""
     member = fault.key.partition(":")[0].removeprefix("body.")
     named = not fault.in_content or fault.field in fault.says
     return fault.says if named else f"{member}: {fault.says}"
 
 
 def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterator[str]:
-    """Texts that give it away: what is at fault in the request, and what the answer was judged by."""
+    """Texts to highlight in exchanges: the faulty values of the request, and names in the expectation."""
     for fault in faults:
         yield from (quoted.removesuffix("…") for quoted in re.findall(r"'([^']{3,})'", fault.says)[:1])
         if fault.in_content and fault.kind != "missing":
@@ -372,7 +372,7 @@ def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterator[str]:
 
 
 def _token_fault(exchange: Exchange) -> RequestFault | None:
-    """What is wrong with the token that a request carries, as it is kept; None for a right one, and for none."""
+    """What is wrong with a request's (redacted) token; None for a correct one, and for none."""
     value = (exchange.authorization or "").strip()
     if not value or value == _RIGHT or exchange.operation not in operations_with(protected=True):
         return None
@@ -381,14 +381,14 @@ def _token_fault(exchange: Exchange) -> RequestFault | None:
 
 
 def request_line(exchange: Exchange) -> str:
-    """A request as a person would say it: method, address, and the account whose token it carries, if that is right."""
+    """A request in one line: method, address, and the account if its token is correct."""
     who = f" as {exchange.role}" if exchange.role and _token_fault(exchange) is None else ""
     if exchange.operation in operations_with(protected=True) and not exchange.request_headers.get(
         "authorization"
     ):
         who = " without a token"
     parts = urlsplit(exchange.url)
-    # A query is told as it is meant, a path as it is sent: what is encoded there may be what it is about.
+    # The query is decoded, the path is not: its encoding may be the point of the request.
     query = f"?{unquote(parts.query)}" if parts.query else ""
     return f"{exchange.method} {plain_line(_ROOT.sub('', parts.path) + query, _LONGEST)}{who}"
 
@@ -397,11 +397,11 @@ _Group = tuple[Cause[Finding], Sequence[_Shown]]
 
 
 def _folded(groups: Sequence[_Group]) -> tuple[Cause[Finding], ...]:
-    """Put causes that only follow from another beneath it; what stands first in the order may hold others."""
+    """Put causes that only follow from another one below it; the first that fits takes them."""
     parents: dict[int, int] = {}
     for number, group in enumerate(groups):
         for place, other in enumerate(groups):
-            # Only what was not done explains findings on other operations.
+            # Only a missing effect explains findings on other operations.
             undone = any(shown.undone for shown in other[1])
             near = undone or other[0].operation == group[0].operation
             if near and place != number and place not in parents and _follows(group, other):
@@ -421,9 +421,9 @@ def _folded(groups: Sequence[_Group]) -> tuple[Cause[Finding], ...]:
 
 
 def _follows(group: _Group, other: _Group) -> bool:
-    """Whether the first only follows from the second: in each of its realms, by the exchanges that show both."""
+    """Whether the first cause only follows from the second, in each of its realms."""
     cause, above = group[0], other[0]
-    # What fails a run must not disappear beneath what is accepted, or beneath a mere advice.
+    # A cause that fails the run must not disappear below an accepted or an advisory one.
     alike = above.counted == cause.counted and above.standing in _FIRM[cause.standing]
     if not alike or not set(cause.realms) <= set(above.realms):
         return False
@@ -437,7 +437,7 @@ def _explains(above: _Shown, shown: _Shown) -> bool:
         return False
     if one.operation != other.operation:
         return above.undone and _meets(shown, above)
-    # A should that is about one value is contradicted by a value that should not be there at all.
+    # A value that must not be there at all also contradicts a should about that value.
     same_field = bool(above.fields & shown.fields) and above.answered == shown.answered == 2
     quoted = other.seen.startswith(f"{one.seen} ") and not _ANSWER.match(one.seen)
     softer = other.standing is not Standing.FAIL and (same_field or quoted)
@@ -445,7 +445,7 @@ def _explains(above: _Shown, shown: _Shown) -> bool:
 
 
 def _meets(shown: _Shown, above: _Shown) -> bool:
-    """Whether a finding shows what another operation has left undone: nothing is there, or it is there still."""
+    """Whether a finding shows another operation's missing effect: a record is missing, or still there."""
     if not _relies_on(shown.finding.operation, above.finding.operation):
         return False
     left_out = _operation(above.finding.operation)
@@ -454,7 +454,7 @@ def _meets(shown: _Shown, above: _Shown) -> bool:
 
 
 def _same_words(above: Finding, other: Finding) -> bool:
-    """Whether two clauses are contradicted by the same: in the same words, numbers aside, of a case's own."""
+    """Whether two findings on different clauses have the same texts, apart from numbers and standard expectations."""
     pairs = ((above.expected, other.expected), (above.seen, other.seen))
     alike = all(_NUMBER.sub("#", one) == _NUMBER.sub("#", two) for one, two in pairs)
     return alike and above.clause != other.clause and not _PLAIN.match(above.expected)

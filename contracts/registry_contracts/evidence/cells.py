@@ -1,4 +1,4 @@
-"""Cells: the verdict on one clause in one realm, by all that a run holds on it."""
+"""Cells: the verdict on one clause in one realm, from all evidence of a run on it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +11,10 @@ from registry_contracts.interface.catalogue import Clause
 
 @dataclass(slots=True)
 class Evidence:
-    """All that a run holds on one clause in one realm.
+    """The evidence of a run on one clause in one realm.
 
-    `dealt`: the realms where its cases had the clause's turn. `left_out`: the selection left out cases on it.
+    `rotated_to`: other realms in which its rotated cases tested the clause. `left_out`: the selection left out cases
+    on it.
     """
 
     terms: Terms
@@ -21,7 +22,7 @@ class Evidence:
     findings: list[Finding] = field(default_factory=list)
     untested: list[Untested] = field(default_factory=list)
     observed: bool = False
-    dealt: set[str] = field(default_factory=set)
+    rotated_to: set[str] = field(default_factory=set)
     left_out: bool = False
 
 
@@ -29,9 +30,9 @@ class Evidence:
 class Cell:
     """The verdict on one clause in one realm.
 
-    `held` and `contradicted` count assertions; `cases` are node ids; `findings` are finding ids; `reason` is
-    None only for a pass and an observation without anything to add. `unreached` says that all its cases took the clause
-    up and none came to an assertion on it; `settings` are those for want of which it was not judged.
+    `held` and `contradicted` count assertions; `cases` are node ids; `findings` are finding ids; `reason` may be None
+    for a pass or an observation. `unreached` says that no case reached an assertion on the clause although all ran;
+    `settings` are the missing settings that kept it from being judged.
     """
 
     clause: Clause
@@ -52,11 +53,11 @@ class Cell:
 
 
 def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
-    """Give the verdict on `clause` in `realm`: the worst of what the evidence says.
+    """Judge `clause` in `realm` by the worst statement of the evidence.
 
-    Design section 3: a pass needs an assertion that was reached and held; findings that were not confirmed do
-    not fail; a clause that holds in one case and is inconclusive in another is inconclusive, and untested where
-    that case lacks a setting that the clause needs; a clause that nothing is said of is untested.
+    Design section 3: a pass needs an assertion that was reached and held. Unconfirmed findings do not fail. A clause
+    that holds in one case and is inconclusive in another is inconclusive; if the other case lacks a setting that the
+    clause needs, it is untested. A clause without statements is untested.
     """
     counts = [counts_for(clause.id, case) for case in evidence.cases]
     held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
@@ -64,15 +65,15 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
     statements += _from_assertions(clause, evidence, held, contradicted)
     statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
     due = bool(evidence.cases) and clause.untested is None and not evidence.left_out
-    unreached = due and not (statements or evidence.dealt)
-    if evidence.dealt:
+    unreached = due and not (statements or evidence.rotated_to)
+    if evidence.rotated_to:
         statements = statements or [
-            (Verdict.UNTESTED, f"dealt out: its turn was in {', '.join(sorted(evidence.dealt))}")
+            (Verdict.UNTESTED, f"rotated: tested in {', '.join(sorted(evidence.rotated_to))}")
         ]
     if not statements:
         statements = [(Verdict.UNTESTED, _why_untested(clause, evidence.cases))]
     lacking = {case.reason: case.settings for case in evidence.cases}
-    # The worst counts, of equals the one that names a setting, as that can be set.
+    # Of equally bad statements, one that names a missing setting comes first, since that can be set.
     verdict, reason = min(statements, key=lambda each: (each[0].rank, not lacking.get(each[1])))
     return Cell(
         clause=clause,
@@ -106,7 +107,7 @@ def _from_findings(evidence: Evidence, held: int) -> Iterator[Statement]:
 
 
 def _from_cases(clause: Clause, cases: Iterable[Case], held: int) -> Iterator[Statement]:
-    # Only a case that lists the clause counts here: a universal check is judged apart from the case that ran it.
+    # The outcome of a case counts only for clauses that it lists: universal checks are judged separately.
     for case in cases:
         if clause.id not in case.clauses or case.quiet:
             continue
@@ -118,7 +119,7 @@ def _from_cases(clause: Clause, cases: Iterable[Case], held: int) -> Iterator[St
 
 
 def _lacks_for_others(clause: Clause, case: Case) -> bool:
-    """Whether the setting that a case lacks is one that other clauses of it need, and this one does not."""
+    """Whether only other clauses of a case need the setting that it lacks."""
     needed = {need.rpartition(".")[2] for need in clause.needs}
     return bool(case.settings) and needed.isdisjoint(name.rpartition(".")[2] for name in case.settings)
 
@@ -156,7 +157,7 @@ def _names(cases: Sequence[Case]) -> str:
 
 
 def counts_for(clause: str, case: Case) -> AssertionCount:
-    """Return how often `case` held and contradicted `clause`, all operations together."""
+    """Return how often assertions of `case` on `clause` held and were contradicted, over all operations."""
     counts = [count for count in case.assertions if count.clause == clause]
     held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
     return AssertionCount(clause, None, held, contradicted)

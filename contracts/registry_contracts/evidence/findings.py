@@ -1,4 +1,4 @@
-"""Findings: made of what a check has seen, written down once, and weighed by the terms that a run is held to."""
+"""Findings: contradictions of clauses, merged over cases and weighed by the terms of the run."""
 
 import hashlib
 from collections import defaultdict
@@ -18,7 +18,7 @@ FindingIds = Annotated[tuple[FindingId, ...], Meta(extra_json_schema={"uniqueIte
 
 
 class Standing(StrEnum):
-    """What a finding does to the verdict of its clause; members stand worst first."""
+    """The effect of a finding on the verdict of its clause; the worst comes first."""
 
     FAIL = "fail"
     ADVISORY = "advisory"
@@ -28,13 +28,13 @@ class Standing(StrEnum):
 
 
 class Reproduce(Format, frozen=True):
-    """How a finding is sent again."""
+    """How to reproduce a finding: the command of a run, and curl commands."""
 
     command: str
     curl: tuple[str, ...]
 
 
-#: What stands in a finding until it is weighed.
+#: Members of a finding before it is weighed.
 UNWEIGHED: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "id": "0" * 10,
@@ -51,12 +51,12 @@ Rate = Annotated[
 
 
 class Finding(OpenFormat, frozen=True, kw_only=True):
-    """A contradiction of a clause on an operation in a realm, as journals, memory and every report hold it.
+    """A contradiction of a clause on an operation in a realm, in journals, memory and every report.
 
-    Of those that several cases saw, the evidence is the best. `check` names the check of the table that saw it; empty
-    for a comparison that a case made by itself. `cases` are node ids. What follows is said of it by the terms of the
-    run: `counted` is false outside what the consumer uses, whose `methods` call the operation; `deviation` is file and
-    line of the entry that accepts it.
+    If several cases saw it, it has the best evidence. `check` names the check that saw it; empty if a case compared by
+    itself. `cases` are node ids. The terms of the run set the rest: `counted` is false outside what the consumer uses;
+    `methods` are those of the consumer that call the operation; `deviation` is file and line of the entry that accepts
+    it.
     """
 
     clause: Name
@@ -79,13 +79,13 @@ class Finding(OpenFormat, frozen=True, kw_only=True):
     deviation: str | None
 
     def __post_init__(self) -> None:
-        """The id follows from what it is about."""
+        """Derive the id from clause, realm and operation."""
         structs.force_setattr(self, "id", finding_id(self.clause, self.realm, self.operation))
 
     def weighed(self, level: str, terms: Terms, day: date) -> "Finding":
-        """What it does to a run, as the level of its clause says; a deviation that accepts it on `day` is its standing.
+        """The finding with its standing, by the level of its clause and the terms of the run.
 
-        One that is no failure as it is stays what it is.
+        A deviation that accepts it on `day` replaces the standings fail and advisory only.
         """
         accepted = terms.accepted(self.clause, self.realm, self.operation, day)
         standing = _standing(level, self.confirmed)
@@ -106,12 +106,12 @@ class Finding(OpenFormat, frozen=True, kw_only=True):
 
     @property
     def line(self) -> str:
-        """Where, what was expected, and what was seen."""
+        """Clause, operation, expected and seen, in one line."""
         return f"{self.clause} ({self.operation}): expected {self.expected}; seen: {self.seen}"
 
     @property
     def rate_in_words(self) -> str:
-        """How often the contradiction came back."""
+        """How often the contradiction was repeated, as text."""
         times = f"seen in {self.rate[0]} of {self.rate[1]} tries"
         if not self.confirmed:
             return f"not confirmed: {times}"
@@ -130,10 +130,10 @@ def merge_findings(
     day: date,
     doubtful: Iterable[Finding] = (),
 ) -> tuple[Finding, ...]:
-    """Put equal contradictions together, the best evidence first, and weigh each by the terms on `day`.
+    """Merge findings of the same contradiction, keep the best evidence, and weigh each by the terms on `day`.
 
-    Those that count come first, the worst standing first. `levels` maps clause ids; a clause that is not there counts
-    as a must, which hides nothing. What is `doubtful` is advice at most, and no more where the same was seen.
+    Findings that count come first, then the worst standing. `levels` maps clause ids; an unknown clause counts as a
+    must, so that nothing is hidden. `doubtful` findings are advisory at most, and left out if `seen` has the same.
     """
     groups: dict[str, list[Finding]] = defaultdict(list)
     for finding in seen:
@@ -158,7 +158,7 @@ def _merged(group: list[Finding]) -> Finding:
 
 
 def _weight(seen: Finding) -> tuple[bool, float, bool, int, int]:
-    """Order evidence: confirmed, reproduced more often, with exchanges to show, and the shorter sequence."""
+    """Sort key for evidence: confirmed, reproduced more often, with exchanges, with fewer exchanges."""
     reproduced, attempts = seen.rate
     rate = reproduced / attempts if attempts else 0.0
     return seen.confirmed, rate, bool(seen.exchanges), -len(seen.exchanges), -len(seen.seen)
@@ -181,9 +181,9 @@ class ConsumerScope(StrEnum):
 
 
 def scope_of(findings: Iterable[Finding]) -> ConsumerScope:
-    """Weigh the findings of one case; a should that is contradicted says nothing beside a must.
+    """Weigh the findings of one case; contradicted shoulds are ignored.
 
-    `counts` as soon as one counts and is not accepted, and where there are none.
+    `counts` if any finding counts and is not accepted, or if there are none.
     """
     seen = [each for each in findings if each.standing in {Standing.FAIL, Standing.DEVIATION}]
     if not seen or any(each.counted and each.standing is Standing.FAIL for each in seen):

@@ -1,6 +1,6 @@
 """Journals: what one worker did, as append-only JSON lines.
 
-Every report is a function of the journals and `run.json`, so a journal holds facts only and is written once.
+Every report is made from the journals and `run.json` alone, so a journal holds facts and is written once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from registry_contracts.session.recording import FaultEvent
 
 
 class Event(NamedTuple):
-    """A line of a journal: its kind, and what `EVENTS` declares that kind to be."""
+    """A line of a journal: its kind, and a value of the type that `EVENTS` declares for it."""
 
     kind: str
     value: Any
@@ -52,13 +52,13 @@ class StartEvent(OpenFormat, frozen=True):
 
 
 class EndEvent(OpenFormat, frozen=True):
-    """The last line of a journal that is whole; `events` counts the lines between."""
+    """The last line of a complete journal; `events` counts the lines between the first and this one."""
 
     at: Moment
     events: Count
 
 
-#: What each kind of event is; further members may come with any version.
+#: The type of each kind of event; later versions may add members.
 EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "start": StartEvent,
@@ -76,13 +76,13 @@ EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
     }
 )
 
-# An exchange waits in the buffer for the end of its case; everything rarer goes to the file at once, so that
-# a worker that is killed leaves the name of the case it was in.
+# These are written at the end of their case. Other kinds are written at once, so that the journal of a killed worker
+# names its case.
 _BUFFERED_KINDS = frozenset({"exchange", "observation"})
 
 
 class Journal:
-    """Writes one worker's journal, a context manager; one that exists is never continued or overwritten."""
+    """Writes one worker's journal; a context manager. An existing journal is never continued or overwritten."""
 
     def __init__(self, path: Path, worker: str, run: str = "") -> None:
         self.worker: Final = worker
@@ -105,10 +105,10 @@ class Journal:
         self.close()
 
     def write(self, kind: str, event: Any) -> None:
-        """Append one event, as `EVENTS` declares its kind; secrets are already out.
+        """Append one event, already redacted, of the type that `EVENTS` declares.
 
         Raises:
-            SuiteError: it is declared otherwise, holds what JSON cannot, or came after the journal was closed.
+            SuiteError: it has another type, cannot be JSON, or the journal is closed.
         """
         if not isinstance(event, EVENTS.get(kind, ())):
             raise SuiteError(f"journal: a {type(event).__name__} is no event of kind '{kind}'")
@@ -132,7 +132,7 @@ class Journal:
 
 
 def journal_path(run_folder: Path, worker: str) -> Path:
-    """Return where the journal of `worker` stands, or is to stand, in a run folder; a large run's is packed."""
+    """Return the path of a worker's journal in a run folder; the packed one if only that exists."""
     path = run_folder / f"journal-{worker}.jsonl"
     packed = path.with_name(path.name + PACKED)
     return packed if packed.exists() and not path.exists() else path
@@ -145,7 +145,7 @@ def journals_in(run_folder: Path) -> list[Path]:
 
 
 def read_journal(path: Path) -> list[Event]:
-    """Read the events of a journal in the order of writing, a cut last line left out (`is_closed`)."""
+    """Read the events of a journal in their order, without an incomplete last line (see `is_closed`)."""
     try:
         lines = read_bytes(path).split(b"\n")
     except FileNotFoundError as error:
@@ -162,7 +162,7 @@ def read_journal(path: Path) -> list[Event]:
 
 
 def is_closed(events: list[Event]) -> bool:
-    """Tell whether a journal ends with its closing line and that line counts every event before it."""
+    """Tell whether a journal ends with its closing line, with the correct number of events."""
     return bool(events) and events[-1].kind == "end" and events[-1].value.events == len(events) - 2
 
 
@@ -172,7 +172,7 @@ def utc_now() -> str:
 
 
 def _encode(kind: str, event: Any) -> str:
-    # ASCII keeps lone surrogates and line separators of hostile bodies inside one line of valid text.
+    # ASCII, since hostile bodies may hold lone surrogates and line separators.
     try:
         data = {"kind": kind, **plain(event)}
     except TypeError as error:
@@ -187,7 +187,7 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
     place = f"{path}, line {number}"
     event = parse(line, place)
     if b"\\ud" in line:
-        # No file in UTF-8 can hold a lone surrogate: from here on it is written as its escape.
+        # UTF-8 cannot encode lone surrogates, so reports get them as escapes.
         event = encodable(event)
     if not isinstance(event, dict) or not isinstance(event.get("kind"), str):
         raise UsageError(f"{place}: not an event (an object with a 'kind')")

@@ -1,4 +1,4 @@
-"""A gate's answer from a kept run: its record judged again by the terms of now, without a request."""
+"""`gate --from`: judges the record of a kept run by the present terms, without a request."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from registry_contracts.safe_text import many
 from registry_contracts.session.ledger import RUN_FILE
 from registry_contracts.settings.target import SANDBOX
 
-#: Clocks of two machines may differ by so much; what begins later begins in the future.
+#: Clocks of two machines may differ by so much; a run that begins later begins in the future.
 _CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _TOO_SMALL: Final = "smoke"
 #: A link to a run, or a copy of one that stood in its place.
 _LEADS_ELSEWHERE: Final = re.compile(rf"{LATEST}(-\d+)?")
-#: They count before what a kept run could not tell.
+#: These verdicts outweigh gaps of a kept run.
 _WORSE: Final = frozenset({ExitCode.FAIL, ExitCode.ERROR})
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a kept run: the terms that hold now, and how long ago it may have begun.
+    """What is asked of a kept run: the present terms, and its highest age.
 
-    `target` and `base_url` are None for whatever the run judged; deviations are held against `now` (UTC).
+    `target` and `base_url` are None for any; deviations expire by `now` (UTC).
     """
 
     terms: Terms
@@ -45,7 +45,7 @@ class Question:
 
 
 def newest_run(folder: Path) -> Path:
-    """Return a run folder, or the newest run that was not refused in a folder of them, such as an unpacked artifact."""
+    """Return the run folder itself, or the newest run inside that was not refused (of an unpacked artifact, say)."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
     own = [path for path in inside if not _LEADS_ELSEWHERE.fullmatch(path.name)]
     runs = [folder] if (folder / RUN_FILE).is_file() else own
@@ -58,9 +58,9 @@ def newest_run(folder: Path) -> Path:
 def answer(
     folder: Path, record: RunRecord, question: Question, catalogue: Sequence[Clause]
 ) -> tuple[RunVerdict, list[str]]:
-    """Judge a kept run, the record of a folder, as a gate with these terms would have.
+    """Judge a kept run as a gate with these terms; also return the gaps of the run, a line each.
 
-    What the run cannot tell, a line each, leaves the answer inconclusive.
+    Gaps make the answer inconclusive.
     """
     terms = question.terms
     asked = replace(record, run=replace(record.run, terms=terms, strict=True, waived=terms.waived))
@@ -72,7 +72,7 @@ def answer(
     more = f" (and {many(len(gaps) - 1, 'reason')} more)" if gaps[1:] else ""
     reason = f"the kept run cannot tell: {gaps[0]}{more}"
     told = replace(verdict, exit_code=ExitCode.INCONCLUSIVE, reason=reason)
-    # What such a run saw is no part of the answer.
+    # The findings of a useless run are not part of the answer.
     return replace(told, causes=(), deviations=(), waivers=(), unjudged=()) if useless else told, gaps
 
 
@@ -83,16 +83,16 @@ def age_of(run: RunFacts, now: datetime) -> timedelta:
 
 
 def length(age: timedelta) -> str:
-    """How long ago something was, or may have been, for people."""
+    """A duration as text, in hours or minutes."""
     hours = age.total_seconds() / 3600
     return f"{hours:.1f} h" if abs(hours) >= 1 else f"{hours * 60:.0f} min"
 
 
 def _useless(record: RunRecord, question: Question) -> Iterator[str]:
-    """Why a run says nothing about what is asked."""
+    """Reasons why a run does not answer the question at all."""
     run, age = record.run, age_of(record.run, question.now)
     if question.target is None and run.target == SANDBOX:
-        yield f"it judged the embedded sandbox, which is only asked about with --target {SANDBOX}"
+        yield f"it judged the embedded sandbox; give --target {SANDBOX} if that is meant"
     if question.target not in {None, run.target}:
         yield f"it judged the target {run.target}, not {question.target}"
     elif question.base_url not in {None, run.base_url}:
@@ -111,7 +111,7 @@ def _useless(record: RunRecord, question: Question) -> Iterator[str]:
 def _gaps(
     record: RunRecord, limited_to: Consumer | None, verdict: RunVerdict, catalogue: Sequence[Clause]
 ) -> Iterator[str]:
-    """What a gate counts, and the run did not look at."""
+    """What a gate counts but the run did not judge."""
     run, consumer = record.run, record.run.terms.consumer or Consumer("")
     if run.profile == _TOO_SMALL:
         yield f"its profile is {run.profile}, which does not take in every must clause"

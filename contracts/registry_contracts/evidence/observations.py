@@ -1,7 +1,7 @@
-"""What a run saw where the interface document is silent, as flat facts, and `observations.json`, which holds them.
+"""Observations where the interface document is silent, as flat facts, and their file `observations.json`.
 
-Cases note it. The shape of an answer is one fact a line, `200 body.identifier: string`; a member that was not always
-there is `optional`.
+The shape of an answer has one fact per member, such as `200 body.identifier: string`; a member that was sometimes
+missing is `optional`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from registry_contracts.file_formats import (
 from registry_contracts.history.drift import RealmDifference, between_realms
 from registry_contracts.history.observed_facts import FAULT, OR, SEEN, Facts, Place, Value, put_together
 
-#: The members of an answer whose shape a case noted.
+#: Members of an observation that holds the shape of an answer.
 _SHAPE: Final = frozenset({"status", "type", "body"})
 
 
 def facts_of(observations: Iterable[Observation]) -> Facts:
-    """Return what cases noted as facts, sorted; what could not be told (null) is none."""
+    """Return observations as facts, sorted; null is no fact."""
     noted: dict[Place, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     closed: set[tuple[Place, str]] = set()
     shapes: dict[Place, dict[str, list[Mapping[str, str]]]] = defaultdict(lambda: defaultdict(list))
@@ -68,7 +68,7 @@ def text_of(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    # No separator of alternatives may cut it in two.
+    # The text must not contain the separator of alternatives.
     return " ".join(str(value).split()).replace(OR, " / ")
 
 
@@ -116,7 +116,7 @@ class ObservationsFile(Format, frozen=True, kw_only=True):
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `observations.json`, in an order that two runs share, and return its path."""
+    """Write `observations.json` in a stable order, and return its path."""
     run, facts = record.run, facts_of(record.observations)
     content = ObservationsFile(
         target=run.target,
@@ -143,5 +143,5 @@ def read(folder: Path) -> ObservationsFile:
         raise UsageError(f"{path} is of another version of the suite; {again}")
     file = convert(content, ObservationsFile, str(path))
     if not file.complete:
-        raise UsageError(f"{folder.name} is not whole, so its observations cannot be relied on; run again")
+        raise UsageError(f"{folder.name} is incomplete, so its observations are not reliable; run again")
     return file

@@ -1,4 +1,4 @@
-"""The record of a run: what its journals and `run.json` say, as plain data, and the words of a verdict."""
+"""The record of a run: the content of its journals and `run.json` as plain data, and the kinds of verdicts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from registry_contracts.settings.target import target_in_words
 
 
 class Verdict(StrEnum):
-    """What is said of one clause in one realm; members stand worst first."""
+    """The verdict on one clause in one realm; the worst comes first."""
 
     FAIL = "fail"
     ERROR = "error"
@@ -79,7 +79,7 @@ PRECEDENCE = (
 
 
 def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
-    """Return the exit code that counts when several hold, by `PRECEDENCE`; a run that was refused has seen nothing."""
+    """Return the exit code that counts when several hold, by `PRECEDENCE`; usage errors come alone."""
     return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)
 
 
@@ -90,17 +90,17 @@ _DIGEST_LENGTH: Final = 16
 
 
 def digest(value: Any) -> str:
-    """Return sixteen hexadecimal digits that tell JSON-able data from any other."""
+    """Return a digest of JSON-able data, sixteen hexadecimal digits."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
 
 
 class Environment(OpenFormat, frozen=True):
-    """What a run did to its target and met there.
+    """What a run sent to its target, and the faults that it met.
 
-    `breaker` says why the run was stopped early. `limits`: what the run was allowed to do; null is no limit.
-    `permanent_records`: contacts and submissions that it created, or may have, by realm. `seconds`: phase to seconds,
-    start and collection of the slowest process. `peak_memory_mb`: of one process, in MiB.
+    `breaker` says why the run was stopped early. `limits`: what the run was allowed to do; null means no limit.
+    `permanent_records`: contacts and submissions that it created or may have created, by realm. `seconds`: duration of
+    each phase; for start and collection, that of the slowest process. `peak_memory_mb`: of one process, in MiB.
     """
 
     requests: Count = 0
@@ -115,12 +115,12 @@ class Environment(OpenFormat, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the controller knows of the run as a whole (`run.json`).
+    """Facts of the run as a whole, from the controller (`run.json`).
 
-    `finished` is None while a run goes on, and for one that was killed. `without_journal` names workers that died
-    before they could begin one. `clauses` are those selected for the run; `settings` those of the target, by realm.
-    `planned` is the number of cases there are to be. `refused` says why settings or options could not be used, so that
-    nothing was sent. `token` begins the identifiers of the run's records; it is not secret.
+    `finished` is None while a run goes on, and if it was killed. `without_journal` names workers that died before they
+    began a journal. `clauses` are those selected for the run; `settings` those of the target, by realm. `planned` is
+    the number of cases. `refused` says why settings or options could not be used, so that nothing was sent. `token`
+    begins the identifiers of the run's records; it is not secret.
     """
 
     target: FileName
@@ -155,7 +155,7 @@ class RunFacts:
 
     @property
     def target_in_words(self) -> str:
-        """What was judged: the embedded sandbox, or the target's name and address."""
+        """The embedded sandbox, or the target's name and address."""
         return target_in_words(self.target, self.base_url)
 
     @property
@@ -167,7 +167,7 @@ class RunFacts:
 
     @property
     def day(self) -> date:
-        """The day (UTC) the run was started on, which deviations are held against."""
+        """The day (UTC) on which the run started; deviations expire by it."""
         moment = datetime.fromisoformat(self.started)
         return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
 
@@ -178,7 +178,7 @@ class RunFacts:
 
 
 class AssertionCount(OpenFormat, frozen=True):
-    """How often one case held or contradicted one clause on one operation."""
+    """How often assertions of one case on a clause and an operation held or were contradicted."""
 
     clause: Name
     operation: str | None
@@ -187,7 +187,7 @@ class AssertionCount(OpenFormat, frozen=True):
 
 
 class Block(OpenFormat, frozen=True):
-    """What stood in the way of a case: an operation in a realm, the cause in words, and the clause it relies on."""
+    """What blocked a case: an operation in a realm, the cause as text, and the clause that it relies on."""
 
     operation: str | None
     realm: str | None
@@ -205,15 +205,15 @@ class CaseBegun(OpenFormat, frozen=True, rename={"id": "case"}, kw_only=True):
     operations: tuple[Name, ...]
 
 
-#: Why a case that sent something is untested, where it ended without saying anything of its clauses.
+#: The reason of a case that sent requests but stated nothing about its clauses.
 QUIET: Final = "the case ended without an assertion or an observation"
 
 
 class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
-    """One case that ended, or that a worker died in (`outcome` error, no attempts).
+    """One case that ended, or in which a worker died (`outcome` error, no attempts).
 
-    `deals`: what it tries is dealt out among the realms of the run, so that a clause may have its turn elsewhere.
-    `settings`: those for want of which it could not be tried.
+    `deals`: its inputs are distributed over the realms of the run, so another realm may have tested a clause.
+    `settings`: missing settings that kept it from running.
     """
 
     doc: str
@@ -232,7 +232,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
 
     @property
     def quiet(self) -> bool:
-        """Whether it ended without saying anything of its clauses, be it that the service gave no occasion to."""
+        """Whether it stated nothing about its clauses, perhaps since the service gave no occasion to."""
         return self.reason == QUIET
 
     @property
@@ -242,7 +242,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
 
 
 class Observation(OpenFormat, frozen=True):
-    """What was seen at a point where the document is silent; `seen` is any JSON value."""
+    """What a case saw at a point where the document is silent; `seen` is any JSON value."""
 
     clause: Name
     realm: Name
@@ -252,7 +252,7 @@ class Observation(OpenFormat, frozen=True):
 
 
 class Left(OpenFormat, frozen=True):
-    """A thing the run created and did not remove: residue (cannot be) or leftover (was not)."""
+    """A record that the run created and did not remove: residue (cannot be removed) or leftover (was not)."""
 
     realm: Name
     operation: str | None
@@ -261,7 +261,7 @@ class Left(OpenFormat, frozen=True):
 
 
 def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
-    """Each record once that a run left: several workers may have written to one; one without identifier is its own."""
+    """The records that a run left, each once, since several workers may have written one; all without identifier."""
     records: dict[tuple[str, str, str | int], Left] = {}
     for number, left in enumerate(lefts):
         records.setdefault((left.realm, left.what.partition(" (")[0], left.identifier or number), left)
@@ -269,7 +269,7 @@ def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
 
 
 class Untested(OpenFormat, frozen=True):
-    """A clause that no case could take up in a realm, and why."""
+    """A clause that no case could test in a realm, and why."""
 
     clause: Name
     realm: Name
@@ -277,10 +277,10 @@ class Untested(OpenFormat, frozen=True):
 
 
 class Narrowed(OpenFormat, frozen=True):
-    """Not every case on some clauses was taken up.
+    """Some cases on some clauses were left out.
 
-    `cells` holds pairs of clause and realm, None for all of them. `series` says that runs limited in the same way
-    compare with each other: by clauses or a consumer, which the history tells apart.
+    `cells` holds pairs of clause and realm, None for all. `series` says that the run compares with runs that were
+    limited in the same way (by clauses or a consumer), which the history keeps apart.
     """
 
     reason: Name
@@ -294,9 +294,9 @@ class Narrowed(OpenFormat, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """Everything a report is made from. `problems` says why the record is not whole; empty when it is.
+    """Everything that reports are made from. `problems` says why the record is incomplete; empty if it is complete.
 
-    `crashes` says of each worker that died without harm to the record what became of its case.
+    `crashes` has a line for each worker that died without harm to the record.
     """
 
     run: RunFacts

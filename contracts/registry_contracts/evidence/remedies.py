@@ -1,4 +1,4 @@
-"""What a run could not judge, by what would remedy it, with the next step."""
+"""What a run could not judge, grouped by remedy, with the next step for each."""
 
 import re
 from collections import Counter, defaultdict
@@ -17,12 +17,12 @@ _OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
 _OF_A_SETTING = re.compile(r"\bsetting ")
 _REASONS_AT_MOST = 3
 _OF_RECORDS = "pace.permanent_records"
-#: Verdicts that say nothing of a clause.
+#: Verdicts that leave a clause unjudged.
 NOT_GIVEN = frozenset({Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR})
 
 
 class Remedy(StrEnum):
-    """What it takes to judge what was not judged."""
+    """What is missing for a verdict."""
 
     FINDING = "a finding that stands before it"
     SETTING = "a setting"
@@ -44,7 +44,7 @@ NEXT_STEPS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class NotJudged:
-    """Verdicts that were not given for want of one remedy; `reasons` are the most frequent."""
+    """Verdicts that were not given and need the same remedy; `reasons` are the most frequent."""
 
     remedy: Remedy
     verdicts: int
@@ -57,7 +57,7 @@ class NotJudged:
 
     @property
     def line(self) -> str:
-        """All of it in a line."""
+        """Number, remedy, next step and first reason in one line."""
         count = f"{many(self.verdicts, 'verdict')} for want of {self.remedy}"
         return f"{count}: {self.next_step}; first of all: {self.reasons[0]}"
 
@@ -65,9 +65,9 @@ class NotJudged:
 def remedies_of(
     record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding], blocked: Collection[str]
 ) -> list[tuple[Cell, Remedy | None]]:
-    """Return each verdict on a clause in a realm with its remedy; None where it was given, or lies outside the run.
+    """Return each cell with its remedy; None if the verdict was given, or lies outside the run.
 
-    `blocked`: ids of the cases that a finding stood in the way of.
+    `blocked`: ids of the cases that a finding blocked.
     """
     cases = {case.id: case for case in record.cases}
     consumer = record.run.terms.consumer
@@ -88,24 +88,24 @@ def remedies_of(
         failing = refused and any(finding.realm == cell.realm for finding in findings if finding.fails)
         if failing or any(case.id in blocked for case in stuck):
             return Remedy.FINDING
-        return _of_surroundings(record, stuck, refused=refused)
+        return _of_environment(record, stuck, refused=refused)
 
     return [(cell, remedy(cell)) for cell in cells]
 
 
-def _of_surroundings(record: RunRecord, stuck: Sequence[Case], *, refused: bool) -> Remedy:
+def _of_environment(record: RunRecord, stuck: Sequence[Case], *, refused: bool) -> Remedy:
     if record.run.breaker:
         return of_the_end(record.run.breaker)
     names = {case.id for case in stuck}
     sent = (each for each in record.exchanges.values() if each.case in names)
     faulty = any(each.fault or perhaps_of_the_way(each) for each in sent)
-    # Each answer that was lost may have been to a record that was created.
+    # A lost answer may have created a record that took a place.
     faulty = faulty or (bool(record.faults) and any(_OF_RECORDS in (case.reason or "") for case in stuck))
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 
 
 def not_judged(remedies: Iterable[tuple[Cell, Remedy | None]]) -> tuple[NotJudged, ...]:
-    """Return the verdicts that were not given, by remedy; what lies outside the run is none of them."""
+    """Group the verdicts that were not given by remedy."""
     reasons: dict[Remedy, Counter[str]] = defaultdict(Counter)
     for cell, remedy in remedies:
         if remedy is not None:
@@ -122,22 +122,22 @@ def not_judged(remedies: Iterable[tuple[Cell, Remedy | None]]) -> tuple[NotJudge
 
 
 def _not_reached(record: RunRecord, cell: Cell, cases: list[Case]) -> Remedy | None:
-    """Why no assertion on a clause was reached, where that was not meant so."""
+    """The remedy if no assertion on a clause was reached although one should have been; otherwise None."""
     if cell.unreached:
         if any(case.outcome is Verdict.FAIL for case in cases):
             return Remedy.FINDING
         if cell.clause.level != "must":
-            return None  # nobody counts on it
-        # What was dealt to another realm may have been stopped there.
-        dealt = {case.anywhere for case in cases if case.deals}
-        reasons = [other.reason or "" for other in record.cases if other.anywhere in dealt]
+            return None  # no verdict depends on it
+        # The inputs that another realm had may have been stopped there.
+        distributed = {case.anywhere for case in cases if case.deals}
+        reasons = [other.reason or "" for other in record.cases if other.anywhere in distributed]
         return Remedy.ACCOUNT if any(map(_OF_AN_ACCOUNT.search, reasons)) else Remedy.SUITE
     early = record.run.breaker and cell.clause.untested is None
     return of_the_end(record.run.breaker or "") if early else None
 
 
 def of_the_end(breaker: str) -> Remedy:
-    """What would have kept a run from being stopped early, by the reason why it was."""
+    """The remedy for a run that was stopped early, by the reason."""
     if _OF_AN_ACCOUNT.search(breaker):
         return Remedy.ACCOUNT
     return Remedy.SETTING if _OF_A_SETTING.search(breaker) else Remedy.SERVICE

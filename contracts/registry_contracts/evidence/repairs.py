@@ -1,4 +1,4 @@
-"""Repairs: what a session put right by asking again, counted, and what of it no surroundings explain."""
+"""Repairs: counts faults that retries overcame, and finds those that the environment does not explain."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.session.authentication import ENDED_EARLY
 
-#: Fewer of one kind come by chance, …
+#: Least number of repairs of one kind that may be more than chance, …
 _OFTEN: Final = 3
-#: … and so may more, where it is no less likely than this that chance picks the same place each time.
+#: … if the probability that chance picks the same place each time is below this.
 _BY_CHANCE: Final = 0.0001
-#: What stood in the way → the clause that its repair hides.
+#: Pattern of a fault → the clause that its repair would hide.
 _HIDDEN: Final = (
     (re.escape(ENDED_EARLY), "token-lasts-until-expiration"),
     ("status 429", "rate-limits"),
@@ -29,15 +29,15 @@ _HIDDEN: Final = (
     ("an HTML page|an empty body|a body of type|the answer broke off in the middle", "json-bodies"),
     ("no answer|the answer (did not end|broke off)|the connection was (reset|closed)", "answers-in-time"),
 )
-#: Behind what a cache, or a gateway of a known make, says of itself.
+#: What a cache or a known gateway says about itself in the text of a fault.
 _SAYS_WHO: Final = re.compile(r"[(,] ?(age\b|[\w-]+: hit\b|server: )")
-#: What was told and read all the same; nothing was asked again for it.
+#: Beginnings of faults after which nothing was retried: the answer was read all the same.
 _NOT_REPAIRED: Final = ("content after", "JSON in")
 _SHOWN: Final = 3
 
 
 class Repair(Format, frozen=True):
-    """How often what stood in the way of an operation in a realm was put right."""
+    """How often a fault of an operation in a realm was overcome by a retry."""
 
     fault: str
     realm: str
@@ -46,14 +46,14 @@ class Repair(Format, frozen=True):
 
 
 def repairs(record: RunRecord) -> tuple[Repair, ...]:
-    """Count what was put right, by kind, realm and operation."""
+    """Count repairs by fault, realm and operation."""
     met = ((kind, each) for kind, exchanges in _met(record).items() for each in exchanges)
     counts = Counter((kind, each.realm, each.operation) for kind, each in met if each.answered)
     return tuple(Repair(*place, times) for place, times in sorted(counts.items(), key=str))
 
 
 def _met(record: RunRecord) -> dict[str, list[Exchange]]:
-    """The exchanges that met each kind of fault, each once, in their order."""
+    """The exchanges that met each kind of fault, once each, in their order."""
     met: dict[str, set[str]] = defaultdict(set)
     for fault in record.faults:
         if not fault.fault.startswith(_NOT_REPAIRED):
@@ -64,9 +64,9 @@ def _met(record: RunRecord) -> dict[str, list[Exchange]]:
 
 
 def unexplained(record: RunRecord) -> Iterator[Finding]:
-    """The repairs that surroundings hardly make, as findings on the clauses that they hid: in one place, always.
+    """Findings for repairs that always hit the same place, which the environment hardly explains.
 
-    A token that is refused before its expiration is of no surroundings wherever it was.
+    A token that is refused before its expiration is always such a finding.
     """
     sent = list(record.exchanges.values())
     for kind, met in _met(record).items():
@@ -76,7 +76,7 @@ def unexplained(record: RunRecord) -> Iterator[Finding]:
         named = _SAYS_WHO.search(kind) is not None
         if clause is None or named or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
             continue
-        # At the operation that was always hit, or else the only one that the clause speaks of.
+        # Report it at the operation that was always hit, or else at the clause's only operation.
         hit_all, (own, *others) = {each.operation for each in met}, load_catalogue().clause(clause).operations
         one = len(hit_all) == 1
         if one and kind != ENDED_EARLY and not hit_all <= {own, *others}:
@@ -102,9 +102,9 @@ def unexplained(record: RunRecord) -> Iterator[Finding]:
 
 
 def _always(met: Sequence[Exchange], times: int, sent: Sequence[Exchange]) -> Iterator[str]:
-    """What is the same of exchanges each time, where chance hardly has that, in a few words.
+    """What the exchanges have in common, as texts, if chance hardly explains it.
 
-    Among all that was sent from the first of them to the last: what strikes for a moment strikes few operations.
+    Compares with all exchanges from the first to the last of them, since a short disturbance hits few operations.
     """
     around = sent[sent.index(met[0]) : sent.index(met[-1]) + 1]
     before = {each.id: previous for previous, each in pairwise(sent)}

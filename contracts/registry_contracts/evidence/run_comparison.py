@@ -1,4 +1,4 @@
-"""What a run is compared with: the accepted baseline and earlier runs; and its own entry in the history."""
+"""Compares a run with its accepted baseline and with earlier runs, and writes its entry in the history."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from registry_contracts.interface.catalogue import load_catalogue
 
 
 def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
-    """Compare what a run observed with the baseline it was started with, as its folder says.
+    """Compare the observations of a run with the baseline in its folder.
 
-    Changes that do not touch the run's consumer are there, but do not block.
+    Changes outside what the run's consumer uses are listed, but do not block.
     """
     note = load_drift_settings(run_folder)
     if note is None or note[0].mode is Mode.OFF:
@@ -62,7 +62,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
 
 def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
-    """Return a run, by its folder's name, as the history holds it; nothing is said of clauses that went untested."""
+    """Return the history entry of a run; `name` is its folder's. Untested clauses are left out."""
     run = record.run
     by_id = {case.id: case for case in record.cases}
     cells: dict[str, dict[str, Seen]] = {}
@@ -87,7 +87,7 @@ def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
 
 
 def series_of(run: RunFacts) -> str:
-    """Name the runs on a target that compare with one: profile, realms, and what else the run was limited to."""
+    """Name the series of runs that compare with each other: by profile, realms, and other limits."""
     parts = [f"{run.profile} in {', '.join(run.realms)}"]
     everything = {clause.id for clause in load_catalogue()}
     if set(run.clauses) != everything:
@@ -101,7 +101,7 @@ def series_of(run: RunFacts) -> str:
 
 
 def is_comparable(record: RunRecord, verdict: RunVerdict) -> bool:
-    """Tell whether a run says how its target fares: to its end, with all cases, and without faults on purpose."""
+    """Tell whether the history may hold a run: it finished, with all cases, and without faults on purpose."""
     on_purpose = any(option in record.run.command for option in _BREAKING)
     ended_early = record.run.interrupted or verdict.exit_code in _SAYS_NOTHING
     return not (on_purpose or ended_early or any(not each.series for each in record.narrowed))
@@ -142,16 +142,16 @@ class Comparison:
         return cls(target, mode, path, None if history is False else default)
 
     def note_in(self, folder: Path) -> list[str]:
-        """Write into a run folder what its reports compare with; return a line for each damaged one of the history."""
+        """Write the baseline and earlier runs into a run folder; return a line for each damaged line of the history."""
         baselines.save_drift_settings(folder, self.mode, self.baseline)
         if self.history is None:
             return []
         history = runs.read(self.history)
         write_past(folder, past_of(history, self.target, series_of(read_run_facts(folder))))
-        return [f"{line}; passed over" for line in history.damaged]
+        return [f"{line}; skipped" for line in history.damaged]
 
     def add_to_history(self, folder: Path) -> None:
-        """Add a judged run to the history, if it says how its target fares."""
+        """Add a judged run to the history, if it is comparable."""
         path = folder / FILE_NAME
         if self.history is None or not path.exists():
             return

@@ -1,6 +1,6 @@
-"""Run folders: made, and read into a record without gaps and doubles.
+"""Run folders: makes and prunes them, and reads them into a record without gaps or duplicates.
 
-What cannot be used is a `UsageError` of one line that names the file.
+Damaged files raise a `UsageError` of one line that names the file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from registry_contracts.file_formats import convert, own_folder, parse, read_byt
 from registry_contracts.safe_text import encodable, many
 from registry_contracts.session.ledger import RUN_FILE
 
-#: So many that begin in one second and are called the same are none of a person's making.
+#: Most run folders of one name in one second.
 _MOST: Final = 99
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
@@ -39,11 +39,11 @@ _NO_NAME: Final = re.compile(r"[^\w.-]+")
 def new_folder(
     reports: Path, kind: str, purpose: str = "write a report to", at: datetime | None = None
 ) -> Path:
-    """Make a folder in `reports`, named by the moment and its kind; one that is taken already gets a number behind.
+    """Make a folder in `reports`, named by the moment and its kind, with a number if the name is taken.
 
-    `purpose` says in a message what could not be done to `reports`.
+    `purpose` completes the error message "cannot <purpose> <reports>".
     """
-    # The name of a target may come from another's file: it stays within the folder.
+    # The name of a target may come from another person's file; it must not lead out of the folder.
     base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{_NO_NAME.sub('-', kind)}"
     names = (base, *(f"{base}-{number}" for number in range(2, _MOST + 1)))
     try:
@@ -67,14 +67,14 @@ def _made(folder: Path) -> bool:
     return False
 
 
-#: Name of what leads to the last run, beside the run folders.
+#: Name of the link to the last run, beside the run folders.
 LATEST: Final = "latest"
 
 
 def set_folder_aside(reports: Path) -> Path | None:
-    """Rename a folder called `latest`, and return its new place; None where there is none.
+    """Rename a folder called `latest` and return its new path; None if there is none.
 
-    Tools that follow links make one. Its content is somebody's, and would be taken for the newest run.
+    Tools that follow links make such folders. It would be taken for the newest run, but somebody may need its content.
     """
     latest = reports / LATEST
     if latest.is_symlink() or not latest.is_dir():
@@ -84,10 +84,10 @@ def set_folder_aside(reports: Path) -> Path | None:
 
 
 def point_latest(run_folder: Path) -> Path:
-    """Make `latest`, beside the run folder, lead to it: a link, or a text file where the file system has none.
+    """Let `latest`, beside the run folder, lead to it: as a link, or as a text file if there are no links.
 
     Raises:
-        OSError: neither can be made; then there is no `latest`, rather than one that leads to an older run.
+        OSError: neither can be made; `latest` is then removed, since it may lead to an older run.
     """
     name = run_folder.resolve().name
     latest = run_folder.resolve().parent / LATEST
@@ -106,20 +106,20 @@ def point_latest(run_folder: Path) -> Path:
 
 
 def forget_latest(reports: Path) -> None:
-    """Let `latest` lead nowhere: there is no newest run, and an older one must not be taken for it."""
+    """Remove `latest`, so that no older run is taken for the newest one."""
     with suppress(OSError):
         set_folder_aside(reports)
         (reports / LATEST).unlink(missing_ok=True)
 
 
-#: How the folders of runs begin: by the moment.
+#: Names of run folders begin with their moment.
 BEGUN: Final = re.compile(r"\d{8}-\d{6}-.")
 
 
 def prune(reports: Path, keep: int) -> list[Path]:
-    """Remove all but the latest run folders, 0 keeps all, and return what was removed.
+    """Remove all but the latest `keep` run folders (0 keeps all), and return those removed.
 
-    A run that goes on, was killed, or left drafts behind stays: `sweep` needs its ledger.
+    A run that is still running, was killed, or left drafts stays: `sweep` needs its ledger.
     """
     folders = sorted(path for path in reports.glob("*/") if BEGUN.match(path.name) and not path.is_symlink())
     removed = []
@@ -141,10 +141,10 @@ def _is_done_with(folder: Path) -> bool:
 def harmless_crashes(
     run: RunFacts, journals: Mapping[str, list[Event]], cases: Iterable[Case]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the workers that died and left nothing open, each with a line that says so.
+    """Yield the workers that died without loss, each with a line that says so.
 
-    Each case that a worker has ended is in its journal before it goes on. So nothing is lost when every case that is to
-    be there is there, and none of them broke off with the worker.
+    A worker writes each case to its journal before it goes on. So nothing is lost if all planned cases are there, and
+    none broke off with the worker.
     """
     ended = list(cases)
     broken_off = {case.worker for case in ended if case.outcome is Verdict.ERROR and not case.attempts}
@@ -152,13 +152,13 @@ def harmless_crashes(
     for worker in run.died:
         events = journals.get(worker, [])
         if whole and worker not in broken_off and not is_closed(events):
-            yield worker, f"worker {worker} died; what it was at was done by others"
+            yield worker, f"worker {worker} died; others did its remaining cases"
 
 
 def broken_off_cases(
     run: RunFacts, worker: str, events: list[Event], ended: Container[str]
 ) -> Iterator[Case]:
-    """Yield the cases that a worker has begun and no worker has ended."""
+    """Yield the cases that a worker began and no worker ended."""
     for begun in _of_kind(events, "begin"):
         if begun.id in ended:
             continue
@@ -187,10 +187,10 @@ def _of_kind(events: Iterable[Event], kind: str) -> tuple[Any, ...]:
 
 
 def collect(run_folder: Path) -> RunRecord:
-    """Put the record of a run together.
+    """Read the record of a run.
 
-    What is not whole (a journal without its end, no closing record) stands in `problems`, and a case that a worker died
-    in is there with outcome `error`.
+    `problems` names what is incomplete (a journal without its end, no closing record). A case in which a worker died
+    has the outcome `error`.
     """
     run = read_run_facts(run_folder)
     journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}
@@ -220,7 +220,7 @@ def _sent(exchange: Exchange) -> datetime:
 
 
 def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
-    """A worker's journal; empty where the worker died before there was one, which the run knows of its workers."""
+    """A worker's journal; empty if the run says that the worker died before it began one."""
     path = journal_path(run_folder, worker)
     excused = run.finished is None or worker in run.without_journal
     return [] if excused and not path.exists() else read_journal(path)
@@ -251,7 +251,6 @@ def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Ev
             raise UsageError(
                 f"{path} was written by version {start.value.version} of the suite, the run by another"
             )
-        # Earlier versions gave runs and journals no token.
         if run.token and (start.value.run or run.token) != run.token:
             raise UsageError(f"{path} does not belong to this run: it names another")
 
@@ -267,13 +266,13 @@ def _problems(
         if worker in harmless:
             continue
         if not events:
-            yield f"worker {worker} died before it began a case; what the others saw stands below"
+            yield f"worker {worker} died before it began a case; the others' results follow"
         elif not is_closed(events):
             ended = any(event.kind == "end" for event in events)
             cause = (
                 "its closing line counts other events than it holds" if ended else "it has no closing line"
             )
-            yield f"the journal of worker {worker} is not whole: {cause}"
+            yield f"the journal of worker {worker} is incomplete: {cause}"
 
 
 def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:

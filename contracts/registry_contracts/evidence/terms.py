@@ -1,6 +1,6 @@
-"""The terms of a run: what a consumer uses and waives, which deviations are accepted, and their files.
+"""The terms of a run: what a consumer uses and waives, which deviations are accepted; reads their files.
 
-What cannot be used is a `UsageError` of one line, with file, line, what is wrong and what to do.
+Errors in these files raise a `UsageError` of one line, with file, line, what is wrong and what to do.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from registry_contracts.settings.target import Several, Text
 
 
 class Deviation(Format, frozen=True):
-    """A contradiction that is known and accepted on one target until a day.
+    """A contradiction that is accepted on one target until a day.
 
-    `realms` is never empty; `operation` None means every operation of the clause. `profile` is the first profile
-    that shows the contradiction. `file` and `line` say where the entry starts.
+    `realms` is never empty once read; `operation` None means every operation of the clause. `profile` is the first
+    profile that shows the contradiction. `file` and `line` say where the entry starts.
     """
 
     clause: Text
@@ -49,7 +49,7 @@ class Deviation(Format, frozen=True):
         return f"{self.file}:{self.line}"
 
     def concerns(self, clause: str, realm: str, operation: str | None) -> bool:
-        """Tell whether a contradiction is the one that this entry speaks of."""
+        """Tell whether this entry is about a contradiction."""
         return clause == self.clause and realm in self.realms and self.operation in {None, operation}
 
     def days_left_on(self, day: date) -> int:
@@ -58,7 +58,7 @@ class Deviation(Format, frozen=True):
 
 
 class Waiver(Format, frozen=True):
-    """A must clause that a consumer does without a judgement on, and why."""
+    """A must clause that need not be judged for a consumer, and why."""
 
     clause: Name
     reason: Name
@@ -68,10 +68,10 @@ class Waiver(Format, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """What an SDK, or any other client, uses of the interface.
+    """What an SDK or another client uses of the interface.
 
-    Empty `operations`, `clauses` or `realms` limit nothing. `methods` maps a method of the SDK to the operations
-    it calls; these are among `operations`.
+    Empty `operations`, `clauses` or `realms` mean no limit. `methods` maps each method of the SDK to the operations
+    that it calls; these are also in `operations`.
     """
 
     file: str
@@ -82,11 +82,11 @@ class Consumer:
     waivers: tuple[Waiver, ...] = ()
 
     def uses(self, operation: str | None) -> bool:
-        """Tell whether the consumer calls an operation; None, the service as a whole, concerns everybody."""
+        """Tell whether the consumer calls an operation; None, the service as a whole, always counts."""
         return operation is None or not self.operations or operation in self.operations
 
     def counts(self, clause: str, realm: str, operation: str | None) -> bool:
-        """Tell whether a contradiction touches the consumer."""
+        """Tell whether a contradiction matters to the consumer."""
         return (
             self.uses(operation)
             and (not self.clauses or clause in self.clauses)
@@ -104,7 +104,7 @@ class Consumer:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """All of it for one run; `deviations_file` is None when there is none."""
+    """Consumer and deviations of one run; `deviations_file` is None if there is none."""
 
     consumer: Consumer | None = None
     deviations: tuple[Deviation, ...] = ()
@@ -112,11 +112,11 @@ class Terms:
 
     @property
     def waived(self) -> dict[str, str]:
-        """Clause ids to the reasons for doing without a judgement on them."""
+        """The reasons of waivers, by clause id."""
         return {waiver.clause: waiver.reason for waiver in self.consumer.waivers} if self.consumer else {}
 
     def counts(self, clause: str, realm: str, operation: str | None) -> bool:
-        """Tell whether a contradiction bears on the run's verdict; without a consumer every one does."""
+        """Tell whether a contradiction affects the run's verdict; without a consumer every one does."""
         return self.consumer is None or self.consumer.counts(clause, realm, operation)
 
     def accepted(self, clause: str, realm: str, operation: str | None, day: date) -> Deviation | None:
@@ -149,7 +149,7 @@ _GUIDE = "docs/gate.md"
 
 
 def read_deviations(path: Path, shown: str) -> tuple[Deviation, ...]:
-    """Read a file of deviations, in its order; one whose date has passed is read like any other."""
+    """Read a file of deviations, in its order, expired ones included."""
     source = _read(path, shown, "deviations file")
     source.refuse_unknown((), source.tables, (ENTRY,))
     entries = source.tables.get(ENTRY, [])
@@ -164,7 +164,7 @@ def read_deviations(path: Path, shown: str) -> tuple[Deviation, ...]:
 
 def _read(path: Path, shown: str, what: str) -> TomlFile:
     if not is_file(path):
-        raise UsageError(f"no {what} '{shown}': name a TOML file that is there")
+        raise UsageError(f"no {what} '{shown}': name an existing TOML file")
     return read_toml_file(path, shown, _GUIDE)
 
 
@@ -173,7 +173,7 @@ def _entry(source: TomlFile, keys: Keys, entry: dict[str, Any]) -> Deviation:
     clause = _clause(source, (*keys, "clause"), read.clause)
     if clause.level is Level.SILENT:
         silent = f"the interface document is silent at '{clause.id}', so nothing can contradict it"
-        raise source.fault((*keys, "clause"), f"{silent}; take the entry out")
+        raise source.fault((*keys, "clause"), f"{silent}; remove the entry")
     _refuse_other_realms(source, (*keys, "realms"), read.realms, clause)
     if read.operation is not None:
         _refuse_unknown_operations(source, (*keys, "operation"), [read.operation])
@@ -220,7 +220,7 @@ def _refuse_double(earlier: Deviation, later: Deviation) -> None:
 
 @dataclass(frozen=True)
 class _ConsumerTable:
-    """The keys of a consumer file; dotted names of methods are tables in tables to TOML."""
+    """The keys of a consumer file; TOML reads dotted names of methods as nested tables."""
 
     operations: Several = ()
     methods: Mapping[str, Any] = field(default_factory=dict)
@@ -246,7 +246,7 @@ def read_consumer(path: Path, shown: str) -> Consumer:
         clause = _clause(source, ("clauses",), name)
         if operations and not set(clause.operations) & set(operations):
             unused = f"'{name}' concerns {', '.join(clause.operations)}, which the consumer does not use"
-            advice = "add one of them to operations, or take the clause out"
+            advice = "add one of them to operations, or remove the clause"
             raise source.fault(("clauses",), f"{unused}; {advice}", name)
     waivers = tuple(_waivers(source, read.waivers))
     return Consumer(source.shown, operations, methods, read.clauses, read.realms, waivers)
@@ -267,12 +267,12 @@ def _methods(
 
 
 def _refuse_unreachable(source: TomlFile, operations: tuple[str, ...], realms: tuple[str, ...]) -> None:
-    """Refuse an operation that none of the realms has: it would be gated by nothing."""
+    """Refuse an operation that exists in none of the realms: no case would judge it."""
     for name in operations if realms else ():
         has = load_description().operations[name].realms
         if has != (ANY_REALM,) and not set(has) & set(realms):
             raise source.fault(
-                ("realms",), f"{name} is offered in {', '.join(has)} only; name one of them, or take it out"
+                ("realms",), f"{name} is offered in {', '.join(has)} only; name one of them, or remove it"
             )
 
 

@@ -1,4 +1,4 @@
-"""Judges a record: a verdict per clause and realm (see `findings`), then the run's verdict and reason (design 3)."""
+"""Judges a record: a verdict per clause and realm (see `cells`), then the run's verdict and reason (design 3)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _KINDS_AT_MOST = 6
 
 
 def faults_in_words(environment: Environment) -> str:
-    """Return the kinds of faults and how often each was met; empty when there were none."""
+    """Return the faults by kind and number as text; empty without faults."""
     faults, retries = environment.faults, environment.retries
     if not faults:
         return ""
@@ -52,7 +52,7 @@ def faults_in_words(environment: Environment) -> str:
 
 
 def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
-    """Return the faults of the environment and what was judged in spite of them; empty when there were none."""
+    """Return the faults of the environment and the verdicts given in spite of them; empty without faults."""
     faults = faults_in_words(environment)
     if not faults:
         return ""
@@ -73,7 +73,7 @@ def interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
 def failed(
     record: RunRecord, causes: Sequence[Cause[Finding]], deviations: Sequence[DeviationOutcome]
 ) -> str:
-    """Why a run failed: findings that count, by cause, with the consumer's methods, and deviations to be changed."""
+    """Why a run failed: causes that count, with the consumer's methods, and deviations that must be changed."""
     parts = []
     findings = [finding for cause in causes for finding in cause.all_findings]
     failing = [finding for finding in findings if finding.fails]
@@ -94,7 +94,7 @@ def failed(
 
 def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
     if problems:
-        yield f"the evidence is not whole: {listed(list(problems), '; ')}"
+        yield f"the evidence is incomplete: {listed(list(problems), '; ')}"
     if cases:
         first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
         yield f"the suite broke in {many(len(cases), 'case')}: {first}"
@@ -132,7 +132,7 @@ def passed(
     waivers: Sequence[WaiverOutcome],
     reached: int,
 ) -> str:
-    """What a pass rests on, and what it leaves out."""
+    """The number of assertions behind a pass, and what it leaves out."""
     clauses = len({cell.clause.id for cell in cells if cell.assertions})
     judged = Counter(cell.realm for cell in cells if cell.assertions)
     of_realms = [f"{number:,} in {realm}" for realm, number in judged.items() if realm != ANY_REALM]
@@ -159,7 +159,7 @@ def _outside(record: RunRecord, findings: Iterable[Finding]) -> list[str]:
 
 
 def listed(items: Sequence[str], separator: str = ", ") -> str:
-    """Return the first few of several things, and how many more there are."""
+    """Return the first three items, and how many more there are."""
     more = len(items) - _SHOWN
     return separator.join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -168,11 +168,10 @@ def listed(items: Sequence[str], separator: str = ", ") -> str:
 class RunVerdict:
     """The answer of a run.
 
-    `cells` stand in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case to the
-    finding that stood in its way. `problems` says why the evidence cannot be relied on as a whole, `crashes` that
-    workers died without harm, `unwritten` which reports could not be written. `unjudged` are the must cells that could
-    not be judged and are not waived; `not_judged` tells what was not judged by what would remedy it, `repairs` what
-    was put right by asking again.
+    `cells` are in the catalogue's order, realms within a clause in the run's order. `blocked` maps a case to the
+    finding that blocked it. `problems` says why the evidence is incomplete, `crashes` that workers died without harm,
+    `unwritten` which reports could not be written. `unjudged` are the must cells that could not be judged and are not
+    waived; `not_judged` groups unjudged cells by remedy; `repairs` counts faults that retries overcame.
     """
 
     exit_code: ExitCode
@@ -210,9 +209,9 @@ class RunVerdict:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What needs attention and does not fail the run, a line each."""
+        """Warnings that do not fail the run, a line each."""
         entries = [outcome.sentence for outcome in self.deviations if outcome.warns]
-        # Beside a worse verdict the reason does not speak of them.
+        # With exit code ERROR the reason already names them.
         missing = () if self.exit_code is ExitCode.ERROR else self.unwritten
         return (
             *missing,
@@ -223,7 +222,7 @@ class RunVerdict:
 
     @property
     def unjudged_lines(self) -> list[str]:
-        """The must clauses that could not be judged and are not waived, a line each, with what stood in the way."""
+        """The must clauses that could not be judged and are not waived, with reasons, a line each."""
         places = {finding.id: finding.deviation for finding in self.findings if finding.deviation}
         behind = {case: places[key] for case, key in self.blocked.items() if key in places}
         return unjudged_lines(self.unjudged, behind)
@@ -241,7 +240,7 @@ class RunVerdict:
         return next((entry for entry in self.deviations if entry.place == finding.deviation), None)
 
     def causes_of(self, case: Case) -> tuple[Cause[Finding], ...]:
-        """Return what the findings of a case come from."""
+        """Return the causes of a case's findings."""
         return tuple(
             cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)
         )
@@ -254,23 +253,23 @@ def judge(
     unwritten: tuple[str, ...] = (),
     day: date | None = None,
 ) -> RunVerdict:
-    """Judge a record against the clauses it was run for; the same record gives the same verdict.
+    """Judge a record; the same record gives the same verdict.
 
     Args:
-        catalogue: the clauses; those the run did not select appear only where something was seen of them.
+        catalogue: the clauses; those that the run did not select appear only if there is evidence on them.
         unwritten: a line for each report that could not be written, which is an error of the suite.
-        day: what deviations are held against; the day of the run by default.
+        day: by which deviations expire; the day of the run by default.
     """
     clauses = {clause.id: clause for clause in catalogue}
     levels = {key: str(clause.level) for key, clause in clauses.items()}
     terms, day = record.run.terms, day or record.run.day
-    # What stopped the run is its reason, and no more than that.
+    # The faults that stopped a run are its reason, and no findings.
     doubtful = () if record.run.breaker else unexplained(record)
     findings = merge_findings(record.findings, levels, terms, day, doubtful)
     cells = tuple(_cells(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
     verdict = RunVerdict(
-        # The worst, until the rest is known that the answer is made from.
+        # Replaced below, once everything else is known.
         exit_code=ExitCode.ERROR,
         reason="not judged yet",
         cells=cells,
@@ -291,7 +290,7 @@ def judge(
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)
-    # What stopped a run that judged nothing is all there is to tell of the environment.
+    # If nothing was judged, the breaker's reason says all about the environment.
     nothing_judged = bool(record.run.breaker) and not any(verdict.count(kind) for kind in _JUDGED_CELLS)
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
@@ -317,7 +316,7 @@ def _evidence(
     turns: dict[tuple[str, str], set[str]] = defaultdict(set)
     for case in record.cases:
         asserted = [count.clause for count in case.assertions]
-        # A case that runs in more realms than a clause of it holds in says nothing of it in the others.
+        # A case may run in realms in which one of its clauses does not hold.
         own = [name for name in case.clauses if name not in clauses or case.realm in clauses[name].realms]
         for clause in dict.fromkeys([*own, *asserted]):
             found[clause, case.realm].cases.append(case)
@@ -325,7 +324,7 @@ def _evidence(
             turns[clause, case.anywhere].add(case.realm)
     for finding in findings:
         found[finding.clause, finding.realm].findings.append(finding)
-    # In smoke a case that deals out what it tries sends the first of it alone.
+    # In smoke, a case that distributes its inputs sends only the first of them.
     in_part = record.run.profile == Profile.SMOKE
     for (clause, realm), evidence in found.items():
         shortened = in_part and all(case.deals for case in evidence.cases)
@@ -336,7 +335,9 @@ def _evidence(
         found[untested.clause, untested.realm].untested.append(untested)
     for (clause, _), evidence in found.items():
         if all(case.outcome is Verdict.PASS or case.quiet for case in evidence.cases):
-            evidence.dealt |= {realm for case in evidence.cases for realm in turns[clause, case.anywhere]}
+            evidence.rotated_to |= {
+                realm for case in evidence.cases for realm in turns[clause, case.anywhere]
+            }
     return found
 
 
@@ -348,7 +349,7 @@ def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterato
     }
     named |= {clause.clause for clause in record.untested}
     for clause in sorted(named - clauses.keys()):
-        yield f"the catalogue has no clause '{clause}', yet a case speaks of it"
+        yield f"the catalogue has no clause '{clause}', but a case names it"
     explained = {case for finding in record.findings if finding.confirmed for case in finding.cases}
     for case in record.cases:
         if case.outcome is Verdict.FAIL and case.id not in explained:
@@ -384,7 +385,7 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
 
 
 def _reached(record: RunRecord) -> int:
-    """Count the assertions that bear on the verdict."""
+    """Count the assertions that affect the verdict."""
     return sum(
         count.held + count.contradicted
         for case in record.cases

@@ -192,7 +192,7 @@ def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light
     if record.run.refused:
         return Light.AMBER, "settings or options cannot be used; nothing was sent"
     if verdict.problems:
-        return Light.RED, "the evidence is not whole"
+        return Light.RED, "the evidence is incomplete"
     if broken or verdict.count(Verdict.ERROR):
         return Light.RED, f"{many(broken, 'case')} broke"
     if record.run.interrupted:

@@ -161,7 +161,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
         if self.complete is bool(self.problems):
             raise ValueError("complete and problems do not say the same")
         if not self.complete and self.exit_code not in {1, 2, 3}:
-            raise ValueError("a record that is not whole never passes")
+            raise ValueError("an incomplete record never passes")
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:

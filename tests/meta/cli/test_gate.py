@@ -46,7 +46,7 @@ def test_a_kept_run_answers_as_its_gate_did_and_deviations_count(program: Progra
     assert over.code == 1, over.out
     assert over.last == (
         "gate: fail: deviations/sandbox.toml:1: the deviation on attachment-create-accepted no longer happens "
-        "in abs-dev: take the entry out (exit code 1, target: the embedded sandbox)"
+        "in abs-dev: remove the entry (exit code 1, target: the embedded sandbox)"
     )
 
 

@@ -74,7 +74,7 @@ def test_unreached_is_not_green(
 @pytest.mark.parametrize(
     ("happens", "name", "operation", "says"),
     [
-        (None, "draft-get-content", "getDraft", "is no longer needed: the clause was judged; take the line out"),
+        (None, "draft-get-content", "getDraft", "is no longer needed: the clause was judged; remove the line"),
         (None, "draft-get-absent", "getDraft", "is not needed: a should never blocks a release"),
         (None, "draft-get-content", "saveDraft", "the consumer does not use what it concerns"),
         (contradicted, "draft-get-content", "getDraft", "does not help"),

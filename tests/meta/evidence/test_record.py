@@ -69,7 +69,7 @@ def test_two_workers_make_one_record_in_the_order_of_sending(tmp_path: Path) -> 
     assert [each.partition("-")[0] for each in record.exchanges] == ["gw1", "gw0"] * 3
 
 
-NOT_WHOLE = "the journal of worker gw0 is not whole: it has no closing line"
+INCOMPLETE = "the journal of worker gw0 is incomplete: it has no closing line"
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ NOT_WHOLE = "the journal of worker gw0 is not whole: it has no closing line"
         ({}, {"planned": 5, "interrupted": True}, [], (), ()),
         ({}, {"planned": None}, [], (), ()),
         ({}, {"finished": None}, [], ("the run has no closing record: it was killed, or it is still going on",), ()),
-        ({"cut": 1}, {"planned": 3}, [], (NOT_WHOLE,), ()),
-        ({"cut": 2}, {"planned": 3}, ["three"], (NOT_WHOLE,), ()),
-        ({"begun": "four", "cut": 1}, {"planned": 4, "died": ["gw0"]}, ["four"], (NOT_WHOLE,), ()),
+        ({"cut": 1}, {"planned": 3}, [], (INCOMPLETE,), ()),
+        ({"cut": 2}, {"planned": 3}, ["three"], (INCOMPLETE,), ()),
+        ({"begun": "four", "cut": 1}, {"planned": 4, "died": ["gw0"]}, ["four"], (INCOMPLETE,), ()),
         ({"cut": 1}, {"planned": 3, "died": ["gw0"]}, [], (),
-         ("worker gw0 died; what it was at was done by others",)),
+         ("worker gw0 died; others did its remaining cases",)),
     ],
     ids=["whole", "lacking", "interrupted", "stopped", "killed", "cut", "cut case", "died in a case", "died between"],
 )  # fmt: skip

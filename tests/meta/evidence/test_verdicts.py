@@ -105,7 +105,7 @@ def test_a_clause_that_a_case_deals_out_is_judged_where_it_had_its_turn(deals: b
     run = record(here, there, realms=(REALM, "bch-dev"), strict=True)
     verdict = judge(run, [replace(clause(), realms=run.run.realms)])
     assert verdict.exit_code == code
-    assert ("its turn was in abs-dev" in str(verdict.cells[1].reason)) is deals
+    assert ("rotated: tested in abs-dev" in str(verdict.cells[1].reason)) is deals
 
 
 def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:

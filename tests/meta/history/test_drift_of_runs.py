@@ -122,4 +122,4 @@ def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest:
     assert "    abs-dev: 200\n    bch-dev: 204\n" in differing
     latest(saved("201"), complete=False)
     cut_short = run_command("drift", "accept")
-    assert (cut_short.code, "is not whole" in cut_short.err) == (4, True)
+    assert (cut_short.code, "is incomplete" in cut_short.err) == (4, True)
