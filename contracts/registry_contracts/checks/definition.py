@@ -16,7 +16,7 @@ from registry_contracts.checks import errors_array
 from registry_contracts.checks.outcomes import CheckOutcome, Result, seen_in, usable
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Exchange, Response
-from registry_contracts.exchanges.foreign_answers import blocked_words, perhaps_of_the_way
+from registry_contracts.exchanges.foreign_answers import blocked_words, perhaps_foreign
 from registry_contracts.exchanges.request_facts import RequestFacts
 from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import Operation
@@ -183,6 +183,6 @@ def not_of_the_way(exchanges: Iterable[Exchange]) -> None:
         EnvironmentFault: an HTML page, or an answer out of a cache, stands where something else is due.
     """
     for exchange in exchanges:
-        if told := perhaps_of_the_way(exchange):
+        if told := perhaps_foreign(exchange):
             words = blocked_words(told) if exchange.blocked else told
             raise EnvironmentFault(f"{exchange.operation or exchange.method}: {words}")

@@ -14,7 +14,7 @@ from typing import Any, Final
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response
-from registry_contracts.exchanges.foreign_answers import perhaps_of_the_way
+from registry_contracts.exchanges.foreign_answers import perhaps_foreign
 from registry_contracts.interface.catalogue import load_catalogue
 
 _SAVE: Final = "saveDraft"
@@ -194,7 +194,7 @@ def done(exchange: Exchange, promise: str = "") -> Response:
     if not taken(exchange):
         seen, shown = answer.quote(), (exchange.id,)
         broken = contradicted(promise, operation, "accepted", seen, shown, exchange.role)
-        due = promise and answer.refusal and not perhaps_of_the_way(exchange)
+        due = promise and answer.refusal and not perhaps_foreign(exchange)
         raise Blocked(operation, f"answered {seen}", evidence=broken if due else None)
     return answer
 
@@ -286,7 +286,7 @@ class Attempt:
     @property
     def met_the_way(self) -> bool:
         """Whether an answer came that a gateway or a cache may have sent."""
-        return any(map(perhaps_of_the_way, self.exchanges))
+        return any(map(perhaps_foreign, self.exchanges))
 
     @property
     def keys(self) -> set[tuple[str, str]]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.findings import Finding
 from registry_contracts.evidence.record import Case, RunRecord, Verdict
-from registry_contracts.exchanges.foreign_answers import perhaps_of_the_way
+from registry_contracts.exchanges.foreign_answers import perhaps_foreign
 from registry_contracts.safe_text import many
 
 _OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
@@ -98,7 +98,7 @@ def _of_environment(record: RunRecord, stuck: Sequence[Case], *, refused: bool) 
         return of_the_end(record.run.breaker)
     names = {case.id for case in stuck}
     sent = (each for each in record.exchanges.values() if each.case in names)
-    faulty = any(each.fault or perhaps_of_the_way(each) for each in sent)
+    faulty = any(each.fault or perhaps_foreign(each) for each in sent)
     # A lost answer may have created a record that took a place.
     faulty = faulty or (bool(record.faults) and any(_OF_RECORDS in (case.reason or "") for case in stuck))
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE

@@ -1,1 +1,1 @@
-"""One request and its response: the model, redaction, readers, HAR files and transcripts."""
+"""One request and its response: model, redaction, readers, HAR files and transcripts; nothing here sends or judges."""

@@ -1,6 +1,6 @@
-"""The one model of an exchange: a request with its response or fault, and what is unknown about them.
+"""The model of an exchange: a request with its response or fault.
 
-The session returns it, checks read it, journals and HAR files hold it; `ExchangeEntry` is its form in JSON files.
+The session returns exchanges, checks read them, journals and HAR files hold them; `ExchangeEntry` is the form in JSON.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from registry_contracts.exchanges.intermediaries import marks
 from registry_contracts.exchanges.json_bodies import read_json
 from registry_contracts.file_formats import Count, Format, Moment, Name, OpenFormat, Seconds
 
-#: How much of a body a sentence quotes; the full (bounded) body stands in the traffic log.
+#: How much of a body a message quotes; the traffic log has more.
 QUOTED_CHARACTERS: Final = 300
 _PAGE_BEGINNING: Final = 256
-#: What a packed body may become when it is unpacked; more is not judged.
+#: Largest size of an unpacked body, in bytes.
 _UNPACKED: Final = 16 * 1024 * 1024
 _HTTP_VERSION: Final = "HTTP/1.1"
-#: Stands in files for a time that is not known.
+#: Stands for an unknown time in files.
 NO_TIME: Final = datetime.fromtimestamp(0, UTC)
 
 
 class Headers(HTTPHeaderDict):
-    """Headers of a message, found by name in any case; the values of one that is repeated are joined by commas.
+    """Headers of a message, by name in any letter case; values of a repeated header are joined by commas.
 
-    `pairs` are names and values as they stand in the message, in their order.
+    `pairs` are the names and values of the message, in their order.
     """
 
     def __init__(self, pairs: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
@@ -55,16 +55,16 @@ class Headers(HTTPHeaderDict):
         return next(iter(self.getlist(name)), None)
 
 
-#: Note of an exchange: its token was refused before its expiration, and so were fresh ones in its place.
+#: Note of an exchange: its token was refused before its expiration, and so were fresh ones.
 TOKEN_ENDED: Final = "token ended"  # noqa: S105 - the name of a note
 
 
 @dataclass(frozen=True)
 class Body:
-    """A body, or what is known of it: its bytes or, where it is not `whole`, the beginning of them.
+    """A body: all its bytes or, if it is not `whole`, their beginning.
 
-    `size` is that of all of it, as far as it was counted, and so is `digest`, its SHA-256, if it was computed; where
-    secrets were taken out, it is that of the rest.
+    `size` counts all bytes that were read. `digest` is the SHA-256 of all of them, if it was computed; if secrets were
+    removed, that of the rest.
     """
 
     content: bytes = b""
@@ -74,7 +74,7 @@ class Body:
 
     @classmethod
     def of(cls, content: bytes) -> Body:
-        """A body that is known as a whole."""
+        """A whole body."""
         return cls(content, len(content))
 
     @cached_property
@@ -87,17 +87,17 @@ class Body:
 
     @property
     def text(self) -> str:
-        """The content as text; bytes that are not UTF-8 are shown as replacement characters."""
+        """The content as text; bytes that are not UTF-8 become replacement characters."""
         return self.decoded if self.decoded is not None else self.content.decode("utf-8", errors="replace")
 
     @property
     def json(self) -> Any:
-        """The body read as JSON; None when it is not JSON, or not known as a whole."""
+        """The body as JSON; None if it is not JSON, or not whole."""
         return self._read_as_json[0]
 
     @property
     def flaw(self) -> str | None:
-        """What is wrong with the body as JSON, in a few words; None when nothing is, or it is unknown."""
+        """What is wrong with the body as JSON; None if nothing is, or if the body is not whole."""
         return self._read_as_json[1]
 
     @cached_property
@@ -105,7 +105,7 @@ class Body:
         return read_json(self.content) if self.whole else (None, None)
 
     def unpacked(self, coding: str) -> Body:
-        """The body without its Content-Encoding (empty for none); `UNKNOWN_BODY` when it cannot be taken off here."""
+        """The body without its Content-Encoding (empty for none); `UNKNOWN_BODY` if it cannot be unpacked."""
         name = coding.strip().lower()
         if name in ("", "identity") or not self.content:
             return self
@@ -120,22 +120,22 @@ class Body:
 
 
 NO_BODY: Final = Body()
-#: A body that was there, or may have been, and was not recorded.
+#: A body that was not recorded, if there was one.
 UNKNOWN_BODY: Final = Body(whole=False)
 
 
 _SEE_OTHER: Final = 303
 _DOCUMENT_PATH: Final = "/documents/"
-#: Addresses of an attachment and of its preview, which a service may hand over by a redirect.
+#: Addresses of an attachment and of its thumbnail, which a service may deliver by a redirect.
 _DOWNLOAD: Final = re.compile(r"/attachments/(?!persist-temporary/)[^/]+/[^/]+(?:/thumbnail)?$")
 
 
 @dataclass(frozen=True)
 class Response:
-    """What the service sent back, from a URL at the end of so many redirects (`hops`).
+    """The service's answer, from `url`, after so many redirects (`hops`).
 
-    `realm_given` is the Realm header of the request, where the target has names of its own; `charset` that of JSON
-    which was sent in another one than UTF-8, in which the body is kept.
+    `realm_given` is the Realm header of the request, if the settings replace names. `charset` is that of JSON which was
+    not sent in UTF-8; `body` is in UTF-8.
     """
 
     status: int
@@ -149,12 +149,12 @@ class Response:
 
     @property
     def content(self) -> bytes:
-        """The bytes of the body that are known."""
+        """The recorded bytes of the body."""
         return self.body.content
 
     @property
     def success(self) -> bool:
-        """2xx; a redirect of a download, which is handed over elsewhere; 303 that leads to a document (design 4.2)."""
+        """2xx, a redirect of a download, or a 303 that leads to a document (design 4.2)."""
         if not self.redirect:
             return 200 <= self.status < 300
         to_document = self.status == _SEE_OTHER and _DOCUMENT_PATH in self.headers.get("location", "")
@@ -162,12 +162,12 @@ class Response:
 
     @property
     def redirect(self) -> bool:
-        """A redirect that was not followed: where it is no `success`, a sign-in page may stand behind it."""
+        """A redirect that was not followed; unless it is a `success`, it may lead to a sign-in page."""
         return 300 <= self.status < 400
 
     @property
     def refusal(self) -> bool:
-        """4xx: the request was turned down."""
+        """4xx: the request was refused."""
         return 400 <= self.status < 500
 
     @property
@@ -185,12 +185,12 @@ class Response:
 
     @property
     def bodiless(self) -> bool:
-        """Whether it has no body; after HEAD the stated length shows whether there is one."""
+        """Whether it has no body; after HEAD, Content-Length tells."""
         return not self.content and self.headers.get("content-length", "0") == "0"
 
     @property
     def hollow_page(self) -> bool:
-        """Whether it is an HTML page, or the headers of one, as the response to HEAD holds them."""
+        """Whether it is an HTML page, or the headers of one as an answer to HEAD."""
         headers_alone = not self.content and self.headers.get("content-length", "") not in ("", "0")
         return self.page or (self.media_type == "text/html" and headers_alone)
 
@@ -211,14 +211,14 @@ class Response:
 
     @property
     def flaw(self) -> str | None:
-        """What is wrong with the body as JSON, in a few words; None when nothing is, or when it says it is no JSON."""
+        """What is wrong with the body as JSON; None if nothing is, or if it is not meant to be JSON."""
         meant = self.json_labelled or self.content.lstrip()[:1] in (b"{", b"[")
         return self.body.flaw if meant and self.content else None
 
     def quote(self) -> str:
-        """Status and the beginning of the body, fit for a sentence.
+        """Status and beginning of the body, to be quoted in a message.
 
-        Behind them stands what is wrong with the body as JSON, and what tells of intermediaries.
+        Flaws of the body as JSON and signs of intermediaries follow.
         """
         shown = self.text[:QUOTED_CHARACTERS] + ("…" if len(self.text) > QUOTED_CHARACTERS else "")
         recoded = self.charset and f"in {self.charset} instead of UTF-8 (RFC 8259)"
@@ -231,7 +231,7 @@ _UTF_8: Final = frozenset({"utf-8", "utf-8-sig", "ascii"})
 
 
 def charset_of(headers: Headers) -> str | None:
-    """The charset that a message names; None where it names none that is known here."""
+    """The charset that a message names; None if it names none, or an unknown one."""
     named = _CHARSET.search(headers.get("content-type", ""))
     try:
         return codecs.lookup(named["name"]).name if named else None
@@ -240,10 +240,10 @@ def charset_of(headers: Headers) -> str | None:
 
 
 def in_utf8(response: Response, *, files: bool = False) -> Response:
-    """A response whose JSON is in UTF-8: what reads it, secrets included, need not know of other charsets.
+    """The response with JSON recoded to UTF-8, so that readers and redaction need no other charset.
 
     Args:
-        files: Of a file that is JSON, too; else its bytes stay as they are.
+        files: Also recode downloaded files that are JSON.
     """
     body = response.body
     a_file = not files and _DOWNLOAD.search(urlsplit(response.url).path) is not None
@@ -262,33 +262,32 @@ def in_utf8(response: Response, *, files: bool = False) -> Response:
 
 @dataclass
 class Exchange:
-    """One request with its response, or the fault that stood in its way.
+    """One request with its response, or with the fault that prevented one.
 
     Attributes:
         id: Unique within the run, or within an archive.
         url: With scheme and host, raw.
-        fault: What the environment did, in a few words; None when the service answered. A gateway's response stands
-            beside it.
-        started: When the request was sent, of the last try; None when it was not noted.
-        seconds: From the first byte sent to the last byte read, of the last try; None when they were not measured.
+        fault: The fault of the environment, as text; None if the service answered. There may be a gateway's response.
+        started: When the last try was sent; None if unknown.
+        seconds: From the first byte sent to the last byte read of the last try; None if not measured.
         retries: How often the request was repeated because of the environment.
-        met: What stood in the way of its tries, as `fault` says it.
-        operation: The `operationId`, or None when the path is not in the description.
-        realm, role: On whose behalf it was sent; empty when unknown.
+        met: The faults of all tries.
+        operation: The `operationId`, or None if the path is not in the description.
+        realm, role: Who sent it; empty if unknown.
         case: Node id of the case, or a word in brackets for the suite's own housekeeping.
         attempt: 1 for the first run of a case, higher for confirmations.
-        authorization: The header of that name with `$TOKEN` for the role's token (`$TOKEN[:20]` for its beginning),
-            once secrets were taken out; None for none.
-        number: Its place in traffic or in an archive, counted from one.
-        overlapped: Another request that may change the same thing was under way at the same time.
-        unsettled: Tries of a write that the service may have done although it answered none of them.
+        authorization: The redacted Authorization header, with `$TOKEN` for the role's token (`$TOKEN[:20]` for its
+            beginning); None for none.
+        number: Its position in traffic or in an archive, from 1.
+        overlapped: Another request that may change the same record was sent at the same time.
+        unsettled: How many unanswered tries of a write may have taken effect.
         received: The service may have received it.
-        blocked: What it is about is blocked on the way: others are answered.
-        cached: Its answer came out of a cache, as others to its operation did not.
-        undated: It was refused, or done, without a Date, which the other answers of the site bear.
-        own: A judge has shown that the fault is the service's own doing.
-        error_due: The document lets this request cause an error, so that one of the service's making is no fault.
-        written: URL and headers in the names of the interface document, where the target has names of its own.
+        blocked: Requests like this are blocked on the way, while others are answered.
+        cached: The answer is from a cache, unlike others of its operation.
+        undated: The answer has no Date, unlike other answers of the site.
+        own: A check has shown that the service itself caused the fault.
+        error_due: The document allows an error for this request.
+        written: URL and headers in the names of the interface document, if the settings replace some.
     """
 
     id: str
@@ -330,7 +329,7 @@ class Exchange:
 
     @property
     def answer(self) -> Response:
-        """The service's response; raises `EnvironmentFault` when the environment gave none (design 4.7)."""
+        """The service's response; raises `EnvironmentFault` if the service did not answer (design 4.7)."""
         if not self.answered or self.response is None:
             raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
         return self.response
@@ -347,19 +346,19 @@ class Exchange:
 
     @property
     def ended(self) -> datetime | None:
-        """When the response ended; None when that cannot be told."""
+        """When the response ended; None if unknown."""
         if self.started is None or self.seconds is None:
             return None
         return self.started + timedelta(seconds=self.seconds)
 
     @property
     def doubtful(self) -> bool:
-        """Whether the environment may have a hand in what this exchange, or one after it, shows."""
+        """Whether the environment may have influenced what this exchange or later ones show."""
         return not self.own and (self.fault is not None or self.unsettled > 0)
 
 
 def read_timestamp(text: str) -> datetime | None:
-    """A moment from ISO 8601 text with any number of fraction digits, in UTC where it names no zone, or None."""
+    """The moment of an ISO 8601 text, in UTC if it names no zone; None if it is none."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -373,7 +372,7 @@ HeaderPairs = Annotated[
 
 
 class BodyEntry(Format, frozen=True, kw_only=True):
-    """What was kept of a body: as text, or as base64 where it is none; `size` counts bytes."""
+    """The kept part of a body, as text or, if it is binary, as base64; `size` counts the bytes of the whole body."""
 
     size: Count
     truncated: bool | UnsetType = UNSET
@@ -382,7 +381,7 @@ class BodyEntry(Format, frozen=True, kw_only=True):
     sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
 
     def body(self) -> Body:
-        """The body; one without text and bytes was not kept."""
+        """The body; without text and base64 nothing was kept."""
         content = None
         if isinstance(self.text, str):
             content = self.text.encode("utf-8", "surrogatepass")
@@ -405,7 +404,7 @@ class RequestEntry(Format, frozen=True, kw_only=True):
 
 
 class ResponseEntry(Format, frozen=True, kw_only=True):
-    """A response; services send statuses beyond 599, too."""
+    """A response; services also send statuses beyond 599."""
 
     status: Annotated[int, Meta(ge=100, le=999)]
     reason: str | UnsetType = UNSET
@@ -422,8 +421,8 @@ class ResponseEntry(Format, frozen=True, kw_only=True):
 class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
     """One request with its response.
 
-    `case` is a word in brackets for the suite's own requests. `fault` is what the environment did in place of a
-    response. `authorization` is the header of that name with `$TOKEN` in place of the role's token.
+    `case` is a word in brackets for the suite's own requests. `fault` is the fault of the environment.
+    `authorization` is the header of that name with `$TOKEN` for the role's token.
     """
 
     id: Name
@@ -457,12 +456,12 @@ class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
         )
 
 
-#: What an exchange and its form in files call and write alike.
+#: Members that an exchange and its entry have in common.
 _SAME: Final = ("id", "case", "attempt", "realm", "operation", "fault", "retries", "authorization")
 
 
 def exchange_entry(exchange: Exchange) -> ExchangeEntry:
-    """Return a recorded exchange as files hold it."""
+    """Return the entry of a redacted exchange for files."""
     body, response = exchange.request_body, exchange.response
     same: dict[str, Any] = {name: getattr(exchange, name) for name in _SAME}
     request = RequestEntry(

@@ -1,8 +1,7 @@
-"""Answers that something on the way gave in place of the service; for runs, `check` and `proxy` alike (design 4.7).
+"""Recognises answers that an intermediary gave instead of the service, in runs, `check` and `proxy` (design 4.7).
 
-Some answers no service of this interface gives, whatever was asked. Others are odd for their operation: it owes
-something else, or has always answered otherwise. If odd answers keep coming while other requests are answered, they are
-the service's own.
+Some answers no service of this interface gives. Others are odd for their operation: it owes something else, or has
+always answered differently. If odd answers keep coming while other requests are answered, they are the service's own.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ from registry_contracts.exchanges.intermediaries import challenge, marks, store
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.safe_text import cut, plain_line
 
-#: They ask the client to try again later, and say nothing about the request (RFC 6585, 8470, 9110).
+#: Statuses that ask the client to try again later, and say nothing about the request (RFC 6585, 8470, 9110).
 GATEWAY_STATUSES: Final = frozenset({408, 425, 429, 502, 503, 504})
-#: Those of HTTP's registry that an origin sends. 407, 511 and what is not registered (520 to 530, say) are of proxies,
-#: portals, load balancers and content networks.
+#: Registered statuses that an origin server sends. 407, 511 and unregistered ones (such as 520 to 530) come from
+#: proxies, portals, load balancers and content networks.
 _STATUSES_OF_ORIGINS: Final = frozenset(
     {*range(100, 104), *range(200, 209), 226, *range(300, 309), *range(400, 407), *range(408, 419)}
     | {*range(421, 427), 428, 429, 431, 451, *range(500, 509), 510}
 )
-#: After so many odd answers in a row they are the service's own, if other requests are answered.
+#: So many odd answers in a row are the service's own, if other requests are answered.
 OFTEN: Final = 3
-#: Writes are sent rarely, so fewer are enough.
+#: The same for writes, which are sent rarely.
 OFTEN_WRITTEN: Final = 2
-#: After so many successes of an operation it is known how it answers.
-_HABIT: Final = 2
-#: After reads of so many operations it is known how the site answers.
-_HABIT_OF_ALL: Final = 3
-#: Writes have a date as a rule if so many have one for each that has none.
+#: So many successes of an operation show how it answers.
+_KNOWN_AFTER: Final = 2
+#: Reads of so many operations show how the site answers.
+_SITE_KNOWN_AFTER: Final = 3
+#: Writes usually have a date if at least so many have one for each that has none.
 _DATED_FOR_ONE: Final = 4
 _SIGN_IN: Final = "createToken"
 _EXISTS: Final = "draftExists"
@@ -47,16 +46,16 @@ _LONGEST_TITLE: Final = 60
 
 
 def environment_fault(answer: Response, operation: str | None) -> str | None:
-    """What the environment answered in place of the service, in a few words; None if the service may have answered.
+    """The fault if the environment answered instead of the service; None if the service may have answered.
 
     A page with status 500 is the service's own (design 4.7: a lone 500). A page with a 4xx status may come from
     either: it counts as a refusal if one is due, else the claim is inconclusive (`registry_contracts.checks.claims`).
     """
-    told = marks(answer.headers)
+    signs = marks(answer.headers)
     if challenge(answer.headers):
-        return f"a filter's challenge with status {answer.status}{told}"
+        return f"a filter's challenge with status {answer.status}{signs}"
     if answer.status in GATEWAY_STATUSES:
-        return f"status {answer.status}{told}"
+        return f"status {answer.status}{signs}"
     if (
         answer.page
         and operation not in operations_with(answers="file")
@@ -64,7 +63,7 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
     ):
         return page_words(answer)
     if operation == _SIGN_IN and answer.redirect:
-        return f"a redirect to {_where_to(answer)} in place of a token: name the service's own address as the base URL"
+        return f"a redirect to {_where_to(answer)} instead of a token: name the service's own address as the base URL"
     if _broken_off(answer):
         return "the answer broke off in the middle of its JSON"
     return None
@@ -89,19 +88,19 @@ def _where_to(answer: Response) -> str:
 
 
 def page_words(answer: Response) -> str:
-    """Words for an HTML page in place of an answer."""
+    """Text on an HTML page instead of an answer."""
     title = _TITLE.search(answer.text)
     called = f" '{cut(plain_line(title[1]), _LONGEST_TITLE)}'" if title else ""
     return f"an HTML page{called} with status {answer.status} where JSON is due{marks(answer.headers)}"
 
 
 def blocked_words(fault: str) -> str:
-    """Words for a request that never gets an answer, although others do."""
+    """Text on a request that never gets an answer, although others do."""
     return f"requests like this are blocked on the way ({fault})"
 
 
-def perhaps_of_the_way(exchange: Exchange) -> str:
-    """Why the answer may come from something on the way, in a few words; empty if it does not."""
+def perhaps_foreign(exchange: Exchange) -> str:
+    """Why the answer may come from an intermediary, as text; empty if nothing says so."""
     answer = exchange.response
     if answer is None or exchange.own:
         return ""
@@ -113,7 +112,7 @@ def perhaps_of_the_way(exchange: Exchange) -> str:
 
 
 def harmless(exchange: Exchange) -> bool:
-    """Whether a request leaves nothing behind, however often it is sent."""
+    """Whether a request can be repeated without effect: a read or a sign-in."""
     return exchange.method in ("GET", "HEAD") or exchange.operation == _SIGN_IN
 
 
@@ -125,12 +124,12 @@ _Form = tuple[int, str, str]
 
 @dataclass
 class ForeignAnswers:
-    """Tells foreign answers from the service's own, by all answers before.
+    """Distinguishes foreign answers from the service's own, by comparison with earlier answers.
 
-    For many operations the document does not show what a success looks like; these owe what they have always given.
+    For many operations the document does not show a success; an answer to these is odd if it differs from all before.
 
     Attributes:
-        asks_again: What is odd is asked again, so that the first success of a read may count as odd without a body.
+        asks_again: Requests with odd answers are retried, so even the first read without a body may count as odd.
     """
 
     asks_again: bool = False
@@ -142,17 +141,17 @@ class ForeignAnswers:
     _always: dict[_Place, set[str]] = field(default_factory=dict)
     _everywhere: dict[str, set[str]] = field(default_factory=dict)
     _read: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    #: Places that gave an answer without a cache's mark.
+    #: Places with an answer that did not come from a cache.
     _fresh: set[_Place] = field(default_factory=set)
     _refusing_in_json: set[_Place] = field(default_factory=set)
-    #: Successful writes by whether they had a date.
+    #: How many successful writes of a site had a date, and how many had none.
     _dated: dict[str, Counter[bool]] = field(default_factory=lambda: defaultdict(Counter))
     _own: set[tuple[_Place, _Form]] = field(default_factory=set)
     _interfered: set[str] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, exchange: Exchange, site: str = "") -> str | None:
-        """Take the next answer; returns what answered in place of the service, in a few words, or None."""
+        """Judge the next answer; return the fault if the service did not give it, or None."""
         with self._lock:
             return self._taken_in(exchange, site)
 
@@ -172,7 +171,7 @@ class ForeignAnswers:
         stored = bool(store(answer.headers))
         exchange.cached = stored and place in self._fresh and exchange.method in ("GET", "HEAD")
         self._fresh |= set() if stored else {place}
-        # Servers date every answer (RFC 9110, 6.6.1); other headers depend on the application and on the answer.
+        # Only the date is due in every answer (RFC 9110, 6.6.1); other headers depend on the application.
         undated = "date" in self._borne_by_reads(site) - _signature(answer)
         rule = self._writes_are_dated(exchange, answer, site)
         exchange.undated = undated and (answer.refusal or rule)
@@ -180,24 +179,24 @@ class ForeignAnswers:
         return None
 
     def comes_again(self, exchange: Exchange, site: str = "") -> bool:
-        """Whether its operation has just given several odd answers in a row."""
+        """Whether its operation just gave several odd answers in a row."""
         often = OFTEN if harmless(exchange) else OFTEN_WRITTEN
         return self._in_a_row[site, exchange.operation or ""] >= often
 
     def accept(self, exchange: Exchange, site: str = "") -> None:
-        """From now on take answers like this as the service's own."""
+        """Treat answers like this as the service's own from now on."""
         answer = exchange.response
         if answer is not None:
             self._own.add(((site, exchange.operation or ""), _form(answer)))
             self._everywhere[site] = self._everywhere.get(site, set()) & _signature(answer)
 
     def accepted(self, exchange: Exchange, site: str = "") -> bool:
-        """Whether answers like this are odd, and known to be the service's own."""
+        """Whether answers like this are odd but known to be the service's own."""
         answer, place = exchange.response, (site, exchange.operation or "")
         return answer is not None and (place, _form(answer)) in self._own
 
     def interfered(self, site: str = "") -> bool:
-        """Whether a request to a site was answered oddly, and as usual when it was sent again."""
+        """Whether a request to a site got an odd answer, and a usual one when it was repeated."""
         return site in self._interfered
 
     def _end_row(self, place: _Place) -> None:
@@ -211,16 +210,16 @@ class ForeignAnswers:
             # A refused read shows no interference: what it asks for may be gone in the meantime.
             if answer.success or not harmless(exchange):
                 self._interfered.add(place[0])
-        # A refusal parts the odd answers around it, if it is known how a success looks or that some are foreign.
+        # A refusal ends a row of odd answers, if successes of the operation are known or the site has interference.
         if answer.refusal and (self._is_known(place) or place[0] in self._interfered):
             self._end_row(place)
-        # A filter may refuse what a sign-in holds, so that only a token shows how the site answers that.
+        # A filter may refuse a sign-in for its content, so only a successful one counts as the site's answer.
         shown = harmless(exchange) and (answer.success or exchange.operation != _SIGN_IN)
         if shown and not answer.hops and not exchange.undated:
             (site, operation), borne = place, _signature(answer)
             self._everywhere[site] = self._everywhere.get(site, borne) & borne
             self._read[site].add(operation)
-        if answer.success:  # a refusal does not show how a success is answered
+        if answer.success:
             self._end_row(place)
         if answer.success and not answer.hops:
             borne = _signature(answer)
@@ -231,14 +230,14 @@ class ForeignAnswers:
             self._refusing_in_json.add(place)
 
     def _odd(self, exchange: Exchange, answer: Response, place: _Place) -> str | None:
-        """What is odd about an answer, in a few words; None for nothing."""
+        """What is odd about an answer, as text; None for nothing."""
         if answer.status not in _STATUSES_OF_ORIGINS:
             return f"status {answer.status}{marks(answer.headers)}"
         if answer.success and exchange.operation == _EXISTS and answer.hollow_page:
             return page_words(answer)
         # After a redirect another server answers.
-        told = answer.success and not answer.hops and harmless(exchange)
-        if told and (missing := self._borne_by_all(place) - _signature(answer)):
+        comparable = answer.success and not answer.hops and harmless(exchange)
+        if comparable and (missing := self._borne_by_all(place) - _signature(answer)):
             without = ", ".join(sorted(missing))
             return f"status {answer.status} without {without}, as all others have it{marks(answer.headers)}"
         if answer.success and answer.body.whole and self._lacks(exchange, answer, place):
@@ -250,15 +249,15 @@ class ForeignAnswers:
         return page_words(answer) if page and usual else None
 
     def _borne_by_all(self, place: _Place) -> set[str]:
-        """Headers that all answers of an operation, and of its site, have had so far."""
+        """Headers that all answers of an operation, or of its site, had so far."""
         of_operation = self._always.get(place, set()) if self._is_known(place) else set()
         return of_operation | self._borne_by_reads(place[0])
 
     def _borne_by_reads(self, site: str) -> set[str]:
-        return self._everywhere[site] if len(self._read[site]) >= _HABIT_OF_ALL else set()
+        return self._everywhere[site] if len(self._read[site]) >= _SITE_KNOWN_AFTER else set()
 
     def _writes_are_dated(self, exchange: Exchange, answer: Response, site: str) -> bool:
-        """Whether successful writes have a date as a rule; some services date only reads."""
+        """Whether successful writes usually have a date; some services date only reads."""
         if harmless(exchange) or not answer.success or answer.hops:
             return False
         dated = self._dated[site]
@@ -267,15 +266,15 @@ class ForeignAnswers:
         return rule
 
     def _lacks(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
-        """Whether a success has another body than the operation owes."""
-        # A Location names what was made as well as a body does, and nothing on the way knows it.
+        """Whether a success lacks the body that the operation owes."""
+        # A Location names the record as well as a body does, and no intermediary knows it.
         placed = "location" in answer.headers
         nothing_due = placed or answer.status == _NO_CONTENT or answer.text.strip() == "null"
         if nothing_due or exchange.operation is None:
             return False
         if exchange.operation in operations_with(answers="file"):
             return exchange.method != "HEAD" and not answer.content
-        # Flawed JSON is the service's own; text that is no JSON at all may be anybody's.
+        # Flawed JSON is the service's own; other text may come from anywhere.
         if answer.json is not None or answer.flaw or answer.charset:
             return False
         if _owes_json(exchange.operation):
@@ -283,8 +282,8 @@ class ForeignAnswers:
         return self._unlike(exchange, answer, place)
 
     def _unlike(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
-        """Whether a success is unlike all of its operation before, or may be anybody's if none is known."""
-        # Another status is not odd: create and update may have different ones. After HEAD the type tells more.
+        """Whether a success is unlike all earlier ones of its operation or, without any, may be foreign."""
+        # Statuses are not compared: create and update may have different ones. After HEAD the media type matters.
         exists, (_, media_type, kind) = exchange.operation == _EXISTS, _form(answer)
         if self._is_known(place):
             same_kind = {known_type for _, known_type, known in self._forms[place] if known == kind}
@@ -294,12 +293,12 @@ class ForeignAnswers:
         return kind == _NO_BODY and place[0] in self._interfered
 
     def _is_known(self, place: _Place) -> bool:
-        """Whether an operation has succeeded often enough to know what its successes look like."""
-        return self._forms[place].total() >= _HABIT
+        """Whether an operation succeeded often enough to know its successes."""
+        return self._forms[place].total() >= _KNOWN_AFTER
 
 
 def _signature(answer: Response) -> set[str]:
-    """The headers that servers put on every answer, and the name of the server."""
+    """Names of headers that servers add to every answer, and the server's name."""
     server = answer.headers.get("server")
     own = {name for name in map(str.lower, answer.headers) if name == "date" or name.startswith("x-")}
     return own | ({f"server {server}"} if server else set())

@@ -17,7 +17,7 @@ from registry_contracts.interface.description import where_in_words
 
 #: Name of the file of all exchanges in a run folder.
 FILE_NAME: Final = "traffic.har"
-#: How a comment says that only the beginning of a body was kept, and that a request got no answer of the service.
+#: In a comment: only the beginning of a body was kept; the service did not answer.
 CUT: Final = "cut;"
 FAULT: Final = "; fault of the environment: "
 _PROGRAM: Final = "registry-contracts"
@@ -28,7 +28,7 @@ _HTTP_VERSION: Final = "HTTP/1.1"
 
 @contextmanager
 def har_writer(path: Path, version: str, comment: str) -> Iterator[HarFile]:
-    """Open an archive to be written, by a version of the suite, for as long as the `with` block lasts."""
+    """Open an archive for writing, for the duration of the `with` block; `version` is the suite's."""
     creator = Creator(name=_PROGRAM, version=version)
     with (
         path.open("w", encoding="utf-8", newline="\n") as file,
@@ -38,14 +38,14 @@ def har_writer(path: Path, version: str, comment: str) -> Iterator[HarFile]:
 
 
 def add(archive: HarFile, exchange: Exchange, comment: str | None = None) -> None:
-    """Add an exchange without secrets to an open archive; by default the comment names case, role and attempt."""
+    """Add a redacted exchange to an open archive; by default the comment names case, role and attempt."""
     milliseconds = round((exchange.seconds or 0.0) * 1000, 3)
     archive.add_entry(
         startedDateTime=(exchange.started or NO_TIME).isoformat(),
         time=milliseconds,
         request=_har_request(exchange),
         response=_har_response(exchange),
-        # Only the whole is measured; the format wants the parts to add up to it.
+        # Only the total is measured; in the format the parts must add up to it.
         timings=Timings(send=0, wait=milliseconds, receive=0),
         comment=_comment(exchange) if comment is None else comment,
     )
@@ -67,7 +67,7 @@ def _har_request(exchange: Exchange) -> Request:
     query = parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
     return Request(
         method=exchange.method,
-        # A URL that was sent malformed on purpose must still be one for the readers of the archive.
+        # Readers of the archive need a valid URL, even if a malformed one was sent on purpose.
         url=quote(exchange.url, safe=_URL_CHARACTERS),
         httpVersion=_HTTP_VERSION,
         headers=_records(exchange.request_headers.pairs),
@@ -82,7 +82,7 @@ def _post_data(exchange: Exchange) -> PostData | None:
     if not body.size:
         return None
     kind, (text, encoding) = exchange.request_headers.first("Content-Type") or _UNKNOWN_TYPE, _kept(body)
-    # The format has no encoding for what is sent, so the comment says what the text is.
+    # The format has no encoding for request bodies, so the comment names it.
     return PostData(mimeType=kind, text=text, comment=f"{encoding or ''}{_cut(body) or ''}" or None)
 
 
@@ -111,7 +111,7 @@ def _har_content(response: Response) -> Content:
 
 
 def _kept(body: Body) -> tuple[str, str | None]:
-    """What was kept of a body as text, and the encoding that this is in where it is none."""
+    """The kept part of a body as text, and its encoding: None for plain text, else base64."""
     if body.decoded is not None:
         return body.decoded, None
     return base64.b64encode(body.content).decode("ascii"), "base64"

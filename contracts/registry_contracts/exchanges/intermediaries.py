@@ -1,4 +1,4 @@
-"""Headers by which gateways, filters and caches between suite and service show themselves."""
+"""Headers that gateways, filters and caches between suite and service add to answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-#: A filter sends one of these if it asks for a human, or refuses the request.
+#: A filter sends one of these when it shows a challenge, or refuses the request.
 _CHALLENGES: Final = ("cf-mitigated", "x-amzn-waf-action", "x-sucuri-block")
 _CACHES: Final = ("x-cache", "x-cache-status", "x-proxy-cache", "cf-cache-status", "cache-status")
 _SERVERS: Final = re.compile(
@@ -16,12 +16,12 @@ _SERVERS: Final = re.compile(
 
 
 def challenge(headers: Mapping[str, str]) -> str:
-    """The header of a filter that answered in place of the service; empty for none."""
+    """The header of a filter that answered instead of the service; empty for none."""
     return next((f"{name}: {headers[name][:40]}" for name in _CHALLENGES if headers.get(name)), "")
 
 
 def store(headers: Mapping[str, str]) -> str:
-    """The header of a cache that answered in place of the service; empty for none."""
+    """The header of a cache that answered instead of the service; empty for none."""
     age = headers.get("age", "").strip()
     if age.isdecimal() and age.strip("0"):
         return "age"
@@ -29,9 +29,9 @@ def store(headers: Mapping[str, str]) -> str:
 
 
 def marks(headers: Mapping[str, str]) -> str:
-    """The intermediaries that headers show, to stand after a sentence: ` (via, server: cloudflare)`; empty for none.
+    """The intermediaries in headers as a suffix for a message: ` (via, server: cloudflare)`; empty for none.
 
-    Values that change from one answer to the next are left out.
+    Values that change with each answer are left out.
     """
     server = _SERVERS.search(headers.get("server", ""))
     cache = next((name for name in _CACHES if headers.get(name)), "")
@@ -41,5 +41,5 @@ def marks(headers: Mapping[str, str]) -> str:
         "via" if headers.get("via") else "",
         f"server: {server[0].lower()}" if server else "",
     )
-    told = ", ".join(filter(None, named))
-    return f" ({told})" if told else ""
+    signs = ", ".join(filter(None, named))
+    return f" ({signs})" if signs else ""

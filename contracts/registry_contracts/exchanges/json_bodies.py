@@ -1,4 +1,4 @@
-"""Reads a body as JSON exactly, says what is wrong with it, and keeps its depth and number of values in bounds."""
+"""Reads a body as strict JSON, names its flaws, and limits its depth and number of values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from registry_contracts.file_formats import whole_number
 
-#: Deeper than any answer of a service in its right mind; readers walk through it by recursion.
+#: Deepest nesting, since readers are recursive; far deeper than a sensible answer.
 DEEPEST: Final = 300
-#: More values than this take up many times the room of the text they stand in.
+#: Most values, since each takes much more memory than its text.
 MOST_VALUES: Final = 1_000_000
 _TOO_DEEP: Final = f"nested deeper than {DEEPEST} levels"
 _OPENINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
@@ -18,15 +18,15 @@ _BYTE_ORDER_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 class _Flawed(Exception):
-    """Why a body is no JSON, in a few words."""
+    """A body is not JSON, for the reason in the text."""
 
 
 def read_json(content: bytes) -> tuple[Any, str | None]:
     """Read a body.
 
     Returns:
-        The value, or None when the body is not JSON; and what is wrong with it, or None when nothing is. A member
-        that stands twice is read as most readers do, the last one counts, and is named nevertheless.
+        The value, or None if the body is not JSON; and its flaw, or None. Of a member that an object holds twice the
+        last one counts, as most readers do it, and the flaw names it.
     """
     doubled: list[str] = []
     try:
@@ -40,7 +40,7 @@ def read_json(content: bytes) -> tuple[Any, str | None]:
 
 
 def _parsed(content: bytes, doubled: list[str]) -> Any:
-    """The value of a body; names of members that stand twice in an object are put into `doubled`."""
+    """The value of a body; adds the names of duplicate members of objects to `doubled`."""
     if not content.strip():
         raise _Flawed("an empty body")
     if _too_deep(content):
@@ -66,7 +66,7 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
 
 
 def holds_masses(content: bytes | bytearray) -> bool:
-    """Whether a body holds so many values that reading them would take up all memory."""
+    """Whether a body holds too many values to be read into memory."""
     return content.count(b",") + content.count(b"[") + content.count(b"{") > MOST_VALUES
 
 

@@ -1,7 +1,7 @@
-"""Tolerant readers: they find what the document promises wherever a service chose to put it (design 4.3).
+"""Tolerant readers: find what the document promises, wherever a service puts it (design 4.3).
 
-Response records are not shown in the interface document, so extra members, envelopes and nesting are all fine.
-A reader that finds two candidates says so by raising `Ambiguous`; the case is then inconclusive, not failed.
+The interface document does not show response records, so extra members, envelopes and nesting are all fine. A reader
+that finds two candidates raises `Ambiguous`; the case is then inconclusive, not failed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from registry_contracts.exchanges.exchange import Response
 from registry_contracts.interface.operations import is_valid_uid
 from registry_contracts.safe_text import cut
 
-#: Deeper than any answer of a service in its right mind; keeps hostile nesting from costing us.
+#: Deepest nesting that is searched, as a limit for hostile answers.
 _DEEPEST = 64
-#: How deep in a record a member may stand that names its id.
+#: Deepest nesting of members that may name a record's id.
 _DEEPEST_NAMED = 3
 _NO_CONTENT = 204
-#: Characters of a value that a sentence tells.
+#: Characters of a value in a message.
 _SHOWN = 80
-#: Other members of a document that are not as saved, too, and are named.
+#: How many further differing members of a document a message names.
 _OTHERS = 3
-#: Names under which envelopes are known to hold their records, and what stands beside these.
+#: Usual names of arrays of records in envelopes, and of other arrays beside them.
 _ITEMS = re.compile(
     "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
     "|resources|edges|nodes|files"
@@ -33,18 +33,18 @@ _ITEMS = re.compile(
 _ASIDE = re.compile("_?links|curies|facets|aggregations|warnings|messages|errors|included|columns|sort")
 #: OData's name for an item of a collection that has no members of its own.
 _ITSELF = "$this"
-#: How deep in an envelope its records are looked for: usually at the top or one object down.
+#: Depth in an envelope to which records are searched: first the top and one object down, then deeper.
 _USUAL, _RARE = 2, 4
 _IN_ADDRESS = re.compile(r"/attachments/([0-9]{1,18})(?:[/?#]|$)")
 _EDGE = " \t\r\n\"'.,;:!?()[]{}<>“”‘’`"
 
 
 class Ambiguous(Exception):
-    """An answer can be read in two ways; the text says which."""
+    """An answer can be read in two ways, which the text names."""
 
 
 def values(value: Any, depth: int = 0) -> Iterator[Any]:
-    """Every value inside a JSON value, itself first, breadth of members before depth not guaranteed."""
+    """Every value inside a JSON value, itself first, down to a limited depth."""
     yield value
     if depth >= _DEEPEST:
         return
@@ -54,13 +54,13 @@ def values(value: Any, depth: int = 0) -> Iterator[Any]:
 
 
 def carries_identifier(answer: Response, identifier: str) -> bool:
-    """Whether an answer names this identifier as a word: anywhere in the body, or in its Location header."""
+    """Whether an answer contains this identifier as a word, in its body or its Location header."""
     body = answer.text if answer.json is None else answer.json
     return names([answer.headers.get("location", ""), body], identifier)
 
 
 def names(value: Any, identifier: str) -> bool:
-    """Whether a JSON value, such as a record of a list, names this identifier as a word anywhere, as in a link."""
+    """Whether a JSON value, such as a record of a list, contains this identifier as a word, for example in a link."""
     word = re.compile(rf"(?<![\w-]){re.escape(identifier)}(?![\w-])", re.ASCII)
     return any(identifier in text and word.search(text) for text in [*_texts(value), *_keys(value)])
 
@@ -74,54 +74,54 @@ def _keys(body: Any) -> Iterator[str]:
 
 
 def contains_message(answer: Response, message: str) -> bool:
-    """Whether a message stands anywhere in the body, white space and surrounding punctuation aside."""
+    """Whether the body contains a message, apart from white space and surrounding punctuation."""
     wanted, whole = _plain_message(message), answer.text
     if wanted in _plain_body(whole):
         return True
-    # Without escapes every text of the body stands in it as it is.
+    # Without escapes, the search above covers every text of the body.
     return "\\" in whole and any(wanted in _plain(text) for text in _texts(answer.json))
 
 
 def _plain(text: str) -> str:
-    """A text as it reads: white space folded, punctuation at its ends and curly quotes aside."""
+    """A text with folded white space and straight quotes, without punctuation at its ends."""
     folded = unicodedata.normalize("NFC", text).replace("’", "'").replace("‘", "'")
     return re.sub(r"\s+", " ", folded).strip(_EDGE)
 
 
-#: Every message of the workflow table is looked for in the same answer.
+#: Cached, since all messages of the workflow table are searched in the same answer.
 _plain_body = lru_cache(maxsize=2)(_plain)
 _plain_message = lru_cache(maxsize=256)(_plain)
 
 
 def errors(answer: Response) -> list[Any] | None:
-    """The `errors` array: a member of the body, or of an object in it; None when there is none.
+    """The `errors` array: a member of the body, or of an object in it; None without one.
 
-    Of several, those that stand inside another and empty ones do not count beside one that says something.
+    Nested arrays do not count, nor do empty ones beside a filled one.
 
     Raises:
-        Ambiguous: several members called `errors` hold different arrays, and it is not one alone that names codes.
+        Ambiguous: several members called `errors` hold different arrays, and not exactly one of these has codes.
     """
     arrays = list(_errors_in(answer.json))
-    telling = [array for number, array in enumerate(arrays) if array and array not in arrays[:number]]
-    if len(telling) > 1:
+    filled = [array for number, array in enumerate(arrays) if array and array not in arrays[:number]]
+    if len(filled) > 1:
         coded = [
             array
-            for array in telling
+            for array in filled
             if all(isinstance(element, dict) and "code" in element for element in array)
         ]
         if len(coded) != 1:
             raise Ambiguous("the answer holds several different errors arrays")
         return coded[0]
-    return telling[0] if telling else [] if arrays else None
+    return filled[0] if filled else [] if arrays else None
 
 
 def tells_errors(answer: Response) -> bool:
-    """Whether an answer that is no server error holds an `errors` array that says something."""
+    """Whether an answer with a status below 500 holds a filled `errors` array."""
     return answer.status < 500 and any(_errors_in(answer.json))
 
 
 def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
-    """Every `errors` array, but none that stands in another."""
+    """Every `errors` array that is not inside another one."""
     if depth >= _DEEPEST:
         return
     if isinstance(value, dict) and isinstance(value.get("errors"), list):
@@ -133,15 +133,14 @@ def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
 
 
 def records(answer: Response) -> list[dict[str, Any]] | None:
-    """The records of a list: a bare array, or the only array of objects in an envelope; None when there is none.
+    """The records of a list: a bare array, or the only array of objects in an envelope; None without one.
 
-    An answer that says it has no content is a list without records. Beside the records an envelope may hold other
-    arrays under names that speak for themselves, such as its links. An item that is no object, such as a uid by
-    itself, stands in a record under OData's name for it; in an envelope such items count under a usual name only.
-    An object whose members are all named by uids is a list of them.
+    Status 204 means no records. An envelope may hold other arrays with well-known names, such as links. An item that is
+    not an object, such as a bare uid, becomes a record with OData's member `$this`; in an envelope this needs a usual
+    name. An object whose member names are all uids is a list of its members.
 
     Raises:
-        Ambiguous: the envelope holds several arrays of objects, and their names do not tell which one is meant.
+        Ambiguous: the envelope holds several arrays of objects, and their names do not decide.
     """
     body = answer.json
     if answer.status == _NO_CONTENT and not answer.content:
@@ -165,7 +164,7 @@ def _as_records(items: list[Any]) -> list[dict[str, Any]]:
 
 
 def _by_uids(body: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """The members of an object as records, where each is named by a uid and holds an object."""
+    """The members of an object as records, if each name is a uid and each value an object."""
     keyed = bool(body) and all(is_valid_uid(name) and isinstance(body[name], dict) for name in body)
     return [{name: member} for name, member in body.items()] if keyed else None
 
@@ -178,7 +177,7 @@ def _only(arrays: list[list[Any]]) -> list[Any] | None:
 
 
 def _arrays(envelope: dict[str, Any], depth: int) -> Iterator[tuple[str, list[Any]]]:
-    """Arrays of objects, and empty ones, among the members of an envelope and of objects inside it, with names."""
+    """Arrays of objects and empty arrays in an envelope and in objects inside it, with their names."""
     for name, member in envelope.items():
         if isinstance(member, list) and all(isinstance(item, dict) for item in member):
             yield name, member
@@ -187,18 +186,18 @@ def _arrays(envelope: dict[str, Any], depth: int) -> Iterator[tuple[str, list[An
 
 
 def holds_document(answer: Response, document: dict[str, Any]) -> bool:
-    """Whether a document stands in the body, its header aside: at the top, or nested; extra members are fine."""
+    """Whether the body contains a document without its header, at the top or nested; extra members are fine."""
     content = content_of(document)
     return any(includes(value, content) for value in values(answer.json) if isinstance(value, dict))
 
 
 def content_of(document: dict[str, Any]) -> dict[str, Any]:
-    """A document without its header, which a service may complete or put in order; whole when it has nothing else."""
+    """A document without its header, which a service may complete; with it if there is nothing else."""
     return {name: value for name, value in document.items() if name != "header"} or document
 
 
 def includes(seen: Any, wanted: Any) -> bool:
-    """Whether `seen` holds everything in `wanted`: objects may have more members, all else is equal.
+    """Whether `seen` holds everything in `wanted`: objects may have more members, everything else must be equal.
 
     Numbers are compared by value (1 and 1.0 are one number in JSON); booleans are no numbers.
     """
@@ -221,9 +220,9 @@ _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*", re.ASCII)
 
 
 def common(first: Any, second: Any) -> Any:
-    """What two readings of one thing have in common: members of objects that differ are left out.
+    """What two readings of a record have in common; differing members of objects are left out.
 
-    So are moments beside a document: one may tell when it was read, and both readings may lie in one tick of a clock.
+    Moments outside a document are left out, too: one may be the time of reading, which two quick readings share.
     """
     if isinstance(first, dict) and isinstance(second, dict):
         beside = "header" not in first
@@ -241,9 +240,9 @@ def common(first: Any, second: Any) -> Any:
 
 
 def header_missing(answer: Response, document: dict[str, Any]) -> str:
-    """What the best copy of a document's header in the body lacks; empty when a copy has all of it.
+    """The members of a document's header that the best copy in the body lacks; empty if a copy has all.
 
-    Lists count as sets, and a header may have more than was saved.
+    Lists count as sets, and a header may have additional members.
     """
     wanted: dict[str, Any] = document.get("header", {})
     members = (inner.get("header") for inner in values(answer.json) if isinstance(inner, dict))
@@ -262,14 +261,14 @@ def _kept(seen: Any, wanted: Any) -> bool:
 
 
 def left_over(answer: Response, document: dict[str, Any], members: Collection[str]) -> set[str]:
-    """Which of `members` stand beside a document in the body: things that were meant to be gone."""
+    """Those of `members`, which should be gone, that are still in the body's copies of a document."""
     content = content_of(document)
     holding = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, content)]
     return {name for value in holding for name in members if name in value}
 
 
 def difference(answer: Response, document: dict[str, Any]) -> str:
-    """Where the best candidate in the body departs from a document, for the `seen` side of a finding."""
+    """How the best copy in the body differs from a document, as text for the `seen` of a finding."""
     candidates = [value for value in values(answer.json) if isinstance(value, dict)]
     if not candidates:
         return f"no JSON object in the answer ({answer.quote()})"
@@ -302,13 +301,13 @@ def _first_difference(seen: Any, wanted: Any, place: str) -> str | None:
     return f"{place} is {_short(seen)} where {_short(wanted)} was saved"
 
 
-#: Texts that are longer are shown where they part, and a few characters around it.
+#: Longer texts are shown around their first difference only, with so many characters on each side.
 _LONG: Final = 60
 _AROUND: Final = 12
 
 
 def _where_texts_part(seen: str, wanted: str) -> str:
-    """Word how a long text differs: where it ends too early, or the first characters that are others."""
+    """How a long text differs: where it ends too early, or its first differing characters."""
     shared = next(
         (place for place, (one, other) in enumerate(zip(seen, wanted, strict=False)) if one != other),
         min(len(seen), len(wanted)),
@@ -327,7 +326,7 @@ def _short(value: Any) -> str:
 
 
 def integers(value: Any) -> Iterator[int]:
-    """Every whole number inside a JSON value: also one written as text, and an attachment's number in an address."""
+    """Every integer inside a JSON value, including integers as text and attachment ids in addresses."""
     for inner in values(value):
         if isinstance(inner, int) and not isinstance(inner, bool):
             yield inner
@@ -338,10 +337,10 @@ def integers(value: Any) -> Iterator[int]:
 
 
 def ranked_integers(record: Any) -> list[tuple[int, int]]:
-    """Whole numbers of a record with a rank each, best first.
+    """Integers of a record that may be its id, with ranks, best first.
 
-    0 stands for a member called id and for a number that is all there is, 1 for a member whose name ends so and for
-    an attachment's number in an address, 2 for any other.
+    Rank 0: a member called id, or a bare number. Rank 1: a member whose name ends in id, or an attachment id in an
+    address. Rank 2: any other.
     """
     if not isinstance(record, dict):
         return [(0, number) for number in integers(record) if not isinstance(record, list)]
@@ -355,7 +354,7 @@ def ranked_integers(record: Any) -> list[tuple[int, int]]:
 
 
 def named_members(record: dict[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The members of a record with their names, those of objects within it too, a few levels deep."""
+    """The members of a record and of objects inside it, a few levels deep, with their names."""
     for name, value in record.items():
         yield name, value
         if isinstance(value, dict) and depth < _DEEPEST_NAMED:

@@ -1,9 +1,9 @@
-"""Redaction: passwords and tokens are taken out of an exchange before it is written down.
+"""Redaction: removes passwords and tokens from an exchange before it is written to a file.
 
-What stands in the place of a secret (a header for credentials, a member named password) is blanked whatever it holds;
-everywhere else the known secrets are looked for, in the forms that `_forms` lists. One that is an ordinary word, such
-as `draft`, is looked for in the places of secrets alone: elsewhere it is no secret, and addresses hold it. The secrets
-of other programs' traffic are learned from where they stand as exchanges pass (`TrafficRedactor`).
+Places of secrets (a header for credentials, a member named password) are always redacted. Everywhere else the known
+secrets are searched, in the forms of `_forms`. A secret that is an ordinary word, such as `draft`, is searched in the
+places of secrets only, since addresses hold it anyway. `TrafficRedactor` learns the secrets of other programs' traffic
+from these places.
 """
 
 from __future__ import annotations
@@ -28,47 +28,47 @@ from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, Heade
 from registry_contracts.interface.description import load_description
 
 REDACTED = "[redacted]"
-#: Headers whose value is a credential whatever it holds.
+#: Headers whose value is always a credential.
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
-#: Stands for a role's own token in what is written of an Authorization header.
+#: Stands for a role's own token in a redacted Authorization header.
 TOKEN: Final = "$TOKEN"  # noqa: S105 - a name
-#: Stand behind it: its letter case is turned round; it is in a form that cannot be made again from here.
+#: Suffixes of it: the token was sent with swapped letter case; in a form that cannot be repeated.
 SWAPPED: Final = "[swapcase]"
 UNKNOWN: Final = "[?]"
-#: Characters of a body that are kept; the size and the digest of the rest always are.
+#: How many bytes of a body are kept; its size and digest always are.
 KEPT_BODY: Final = 16 * 1024
-#: Texts of this length in the answer to signing in are taken for tokens, but for timestamps.
+#: Texts of this length or more in the answer to signing in count as tokens, except timestamps.
 SHORTEST_TOKEN: Final = 12
-#: So many different secrets of a body are learned; each costs a little for all that comes later.
+#: How many secrets are learned from one body, since each slows later searches a little.
 _MOST_OF_A_BODY: Final = 10_000
-#: Ends a text that was cut to fit a sentence; a shorter beginning of a secret in front of it tells nothing.
+#: Ends a text that was cut; shorter beginnings of a secret before it are harmless.
 _CUT = "…"
 _SHORTEST_BEGINNING = 4
-#: A shorter secret stands in the codes of other things by chance.
+#: Shorter secrets match encoded texts by chance.
 _SHORTEST_CODED: Final = 6
-#: The first half of so long a secret is one as well: cases send it to see that it opens nothing.
+#: The first half of a secret of this length is secret too, since cases send it to see that it is refused.
 _HALVED_FROM = 24
-#: A longer secret is looked for in parts of so many characters; what lies behind so many tells nothing any more.
+#: Longer secrets are searched in parts of this length, up to a total length.
 _LONGEST: Final = 4096
 _MOST: Final = 4 * KEPT_BODY
 
 
-#: A shorter secret, and so short a number, stands in any text by chance.
+#: Shorter secrets, and shorter numbers, match any text by chance.
 _SHORTEST: Final = 4
 _SHORTEST_NUMBER: Final = 8
-#: No word of the interface is longer.
+#: Longer than any word of the interface.
 _LONGEST_WORD: Final = 64
 
 
 def is_ordinary(secret: str) -> bool:
-    """Whether a secret is an ordinary word: one that the interface writes itself, or one that is very short."""
+    """Whether a secret is an ordinary word: part of the interface's description, or very short."""
     number = secret.isdigit() and len(secret) < _SHORTEST_NUMBER
     return number or len(secret) < _SHORTEST or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
 
 
 @cache
 def _words() -> str:
-    """All that the description of the interface says, but for its examples, in small letters."""
+    """All texts of the interface's description except its examples, in lower case."""
     return "\n".join(_texts_in(load_description().bundle)).lower()
 
 
@@ -92,7 +92,7 @@ def _text(content: bytes) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """A secret as it is written, and as JSON (also JSON within JSON), URLs and Python write it; Base64 stands apart."""
+    """A secret as such, and as JSON (also JSON inside JSON), URLs and Python write it; see `_in_base64` for Base64."""
     in_json = json.dumps(secret)[1:-1]
     yield from (secret, in_json, json.dumps(in_json)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
     yield from (
@@ -107,39 +107,39 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _in_base64(raw: bytes) -> Iterator[str]:
-    """The signs that stand for some bytes wherever they stand in a longer text, in both alphabets."""
+    """The Base64 characters of some bytes at any position in a longer text, in both alphabets."""
     for before in range(3):
         coded = base64.b64encode(b"\0" * before + raw).decode("ascii").rstrip("=")
-        # The first and the last signs depend on the neighbours.
+        # The first and the last characters depend on the neighbouring bytes.
         signs = coded[(0, 2, 3)[before] : len(coded) - 1]
         yield from (signs, signs.replace("+", "-").replace("/", "_"))
 
 
 class _Words:
-    """Many words, looked for in a text all at once: its time does not grow with their number."""
+    """Many words that are searched in a text at once, in a time that does not grow with their number."""
 
     def __init__(self) -> None:
         self._words: set[bytes] = set()
         self._fresh: list[bytes] = []
-        #: Words and what finds them. Each holds over twice as many as the next, so that a word is built in a few times
-        #: only, however many come one by one.
+        #: Words with their automatons. Each has over twice as many words as the next, so that each word is rebuilt a
+        #: few times only, even if words are added one by one.
         self._built: list[tuple[list[bytes], BytesAhoCorasick]] = []
 
     def __bool__(self) -> bool:
         return bool(self._words)
 
     def add(self, words: Iterable[bytes]) -> None:
-        """Look for more words, in small letters."""
+        """Add words, in lower case."""
         fresh = {word for word in words if word} - self._words
         self._words |= fresh
         self._fresh += fresh
 
     def places(self, lowered: bytes) -> list[tuple[int, int]]:
-        """Where words stand in a text in small letters; places that overlap are one."""
+        """Where words are in a text in lower case; overlapping places are joined."""
         while self._fresh and self._built and len(self._built[-1][0]) <= 2 * len(self._fresh):
             self._fresh += self._built.pop()[0]
         if self._fresh:
-            # The kind that is built fastest.
+            # This implementation is the fastest to build.
             automaton = BytesAhoCorasick(self._fresh, implementation=Implementation.NoncontiguousNFA)
             self._built.append((self._fresh, automaton))
             self._fresh = []
@@ -148,7 +148,7 @@ class _Words:
 
 
 def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places in their order, those that overlap as one."""
+    """Places in order, with overlapping ones joined."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(places):
         if joined and start < joined[-1][1]:
@@ -159,18 +159,18 @@ def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Redactor:
-    """Knows the run's secrets, in the forms they take on the wire, and blanks them out of texts."""
+    """Redacts the run's secrets, in all forms that they take on the wire."""
 
     def __init__(self, secrets: Iterable[str] = (), passwords: Mapping[str, str] | None = None) -> None:
-        """Know secrets; `passwords` are those of accounts by role, and secrets like the others."""
+        """Learn `secrets`, and the accounts' `passwords` by role."""
         self._secrets: set[str] = set()
         self._passwords = passwords or {}
         self._words = _Words()
-        #: Those that are ordinary words.
+        #: Forms of secrets that are ordinary words.
         self._ordinary = _Words()
-        #: Forms as they are written, and with their letter case turned round.
+        #: Forms in their own letter case.
         self._written: set[bytes] = set()
-        #: The forms of which a cut may leave the beginning, sorted.
+        #: Sorted forms, to find beginnings that a cut left.
         self._sorted_forms: list[str] = []
         self._longest = 0
         for secret in (*secrets, *self._passwords.values()):
@@ -201,14 +201,14 @@ class Redactor:
         return secret in self._secrets
 
     def begins(self, text: str) -> bool:
-        """Whether a text is the beginning of one of the run's secrets, cut short."""
-        # Of a long secret the forms are of parts.
+        """Whether a text is the beginning of one of the run's secrets."""
+        # The forms of a long secret are those of its parts.
         return len(text) >= _SHORTEST_BEGINNING and (
             self._begins_form(text) or any(secret.startswith(text) for secret in self._secrets)
         )
 
     def sign_in(self, exchange: Exchange, text: str) -> str:
-        """The body of a request, already without secrets, which says whose password it held if not its role's."""
+        """The redacted body of a sign-in, with the owner of its password if that is not the exchange's role."""
         if not _signs_in(exchange) or REDACTED not in text:
             return text
         sent = exchange.request_body.text.lower()
@@ -220,15 +220,15 @@ class Redactor:
         return text if owner == exchange.role else text.replace(REDACTED, f"{REDACTED}[of {owner}]")
 
     def withheld(self, exchange: Exchange) -> Exchange:
-        """The exchange without bodies that may hold unknown secrets: none here, a run knows its own."""
+        """The exchange without bodies that may hold unknown secrets; a run knows all of its own."""
         return exchange
 
     def stands_in(self, content: bytes) -> bool:
-        """Whether a secret stands in some text."""
+        """Whether a text contains a secret."""
         return bool(self._places(content.lower()))
 
     def _places(self, lowered: bytes, *, all_secret: bool = False) -> list[tuple[int, int]]:
-        """Where secrets stand in a text in small letters; ordinary words only in the places of secrets."""
+        """Where secrets are in a text in lower case; ordinary words count in the places of secrets only."""
         places = self._words.places(lowered) if self._secrets else []
         if not self._ordinary:
             return places
@@ -238,7 +238,7 @@ class Redactor:
         return _joined(places)
 
     def text(self, text: str, *, all_secret: bool = False) -> str:
-        """The text with every known secret replaced, also one that the end of a quotation cuts in two."""
+        """The text with every known secret replaced, including one that `…` cuts short."""
         if not self._secrets:
             return text
         raw = _bytes(text)
@@ -250,10 +250,10 @@ class Redactor:
         return _CUT.join([*map(self._without_beginning, pieces), last])
 
     def content(self, content: bytes, *, all_secret: bool = False) -> bytes:
-        """Bytes with every known secret replaced, in whatever letter case it stands there.
+        """Bytes with every known secret replaced, in any letter case.
 
         Args:
-            all_secret: The whole is the place of a secret, where also one that is an ordinary word is replaced.
+            all_secret: All of it is the place of a secret, so secrets that are ordinary words are replaced too.
         """
         places = self._places(content.lower(), all_secret=all_secret)
         if not places:
@@ -267,16 +267,16 @@ class Redactor:
         return b"".join([*kept, content[at:]])
 
     def body(self, content: bytes, most: int, *, all_secret: bool = False) -> bytes:
-        """The first `most` bytes of a body, or somewhat less; a secret astride the end leaves no half of it."""
+        """The first `most` bytes of a body, redacted, or somewhat less so that no secret is cut in two."""
         longest = self._longest
         if len(content) <= most + longest:
             return self.content(content, all_secret=all_secret)[:most]
         window = self.content(content[: most + longest], all_secret=all_secret)
-        # What the window's own end may have cut in two goes, however much shorter the rest has become.
+        # Drop the end of the window, which may hold a part of a secret.
         return window[: max(0, len(window) - longest)][:most]
 
     def value(self, value: Any) -> Any:
-        """A JSON value with every known secret replaced, in member names too."""
+        """A JSON value with every known secret replaced, also in member names."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -286,15 +286,15 @@ class Redactor:
         return value
 
     def headers(self, headers: Headers) -> Headers:
-        """Headers with credentials blanked; the scheme of an Authorization value stays readable."""
+        """Headers with credentials redacted; the scheme of an Authorization value stays."""
         return Headers((self.text(name), self.header(name, value)) for name, value in headers.pairs)
 
     def header(self, name: str, value: str) -> str:
-        """The value of a header without secrets."""
+        """The redacted value of a header."""
         return _blank(value) if name.lower() in SECRET_HEADERS else self.text(value)
 
     def _without_beginning(self, piece: str) -> str:
-        """A quotation may end in the middle of a secret, which is then no known one any more."""
+        """A text without the beginning of a secret at its end, which a cut may have left."""
         for length in range(min(self._longest - 1, len(piece)), _SHORTEST_BEGINNING - 1, -1):
             if self._begins_form(piece[len(piece) - length :]):
                 return piece[: len(piece) - length] + REDACTED
@@ -311,16 +311,16 @@ def _blank(value: str) -> str:
 
 
 def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
-    """An exchange as it may be written down: no known secret, and of long bodies the beginning only."""
+    """An exchange that may be written to a file: without known secrets, long bodies cut."""
     exchange = redactor.withheld(exchange)
-    # One look at all of it together: most exchanges hold nothing but the credentials in their place.
+    # Search everything at once: most exchanges have secrets in credential headers only.
     signs_in = _signs_in(exchange)
     redactor_of_texts = redactor if signs_in or redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
     text, response, sent = redactor_of_texts.text, exchange.response, exchange.request_body
     sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts, all_secret=signs_in)
     headers = redactor_of_texts.headers(exchange.request_headers)
     if signs_in and sent.content != exchange.request_body.content:
-        # Beside a body without its password the length of the body tells that of the password.
+        # The length of the body would reveal that of the password.
         headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "content-length")
         if sent.decoded is not None:
             content = _bytes(redactor.sign_in(exchange, sent.decoded))
@@ -347,7 +347,7 @@ _NOTHING_SECRET: Final = Redactor()
 
 
 def _all_of(exchange: Exchange) -> bytes:
-    """All of an exchange that is kept, but for headers that are blanked whatever they hold."""
+    """All texts of an exchange that are kept, except headers that are always redacted."""
     response = exchange.response
     texts, bodies = [exchange.url], [exchange.request_body]
     pairs = exchange.request_headers.pairs
@@ -356,15 +356,15 @@ def _all_of(exchange: Exchange) -> bytes:
         bodies.append(response.body)
         pairs += response.headers.pairs
     texts += [f"{name}: {value}" for name, value in pairs if name.lower() not in SECRET_HEADERS]
-    # More of a body than is kept, so that a secret astride the cut is seen whole.
+    # More of a body than is kept, so that a secret across the cut is found.
     return b"\n".join([_bytes("\n".join(texts)), *(body.content[: 2 * KEPT_BODY] for body in bodies)])
 
 
 def _without(body: Body, redactor: Redactor, *, all_secret: bool = False) -> Body:
-    """A body without secrets, cut to what is kept."""
+    """A redacted body, cut to the length that is kept."""
     kept = redactor.body(body.content, KEPT_BODY, all_secret=all_secret)
     digest = body.digest
-    # The digest of a short body with a password in it would let the password be guessed at leisure.
+    # The digest of a body with its password would allow guessing the password.
     if kept != body.content[:KEPT_BODY]:
         digest = hashlib.sha256(kept).hexdigest()
     elif body.whole:
@@ -373,14 +373,14 @@ def _without(body: Body, redactor: Redactor, *, all_secret: bool = False) -> Bod
 
 
 def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
-    """The Authorization header with `$TOKEN` for the role's token; `$TOKEN[:20]` for its beginning, and so on.
+    """The Authorization header with `$TOKEN` for the role's token, `$TOKEN[:20]` for its beginning, and so on.
 
-    Without it a request with a token looks like one with a made-up token.
+    It shows whether a request had the role's token or a made-up one.
     """
     value = headers.first("Authorization")
     if value is None:
         return None
-    # Headers go out in UTF-8 and are kept in Latin-1; a token that is not known whole costs a search of all of it.
+    # Headers are sent in UTF-8 and kept in Latin-1.
     with suppress(UnicodeError):
         value = value.encode("latin-1").decode("utf-8")
     scheme, space, rest = value.rpartition(" ")
@@ -393,13 +393,13 @@ def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
     shown = redactor.text(value, all_secret=True)
     if REDACTED not in shown:
         return shown
-    # A header whose secret was all it held is a token in another form.
+    # If a known secret is the whole value, it is the token in another form.
     before = scheme + space
     return f"{before}{TOKEN}{UNKNOWN}" if shown == before + REDACTED else shown.replace(REDACTED, TOKEN)
 
 
 def learn_tokens(exchange: Exchange, redactor: Redactor) -> None:
-    """Learn the tokens that an answer to signing in holds: each is a secret from its first appearance on."""
+    """Learn the tokens in an answer to signing in, before anything of it is written."""
     response = exchange.response
     if exchange.operation == "createToken" and response is not None and response.success:
         for token in tokens_in(response.json):
@@ -407,7 +407,7 @@ def learn_tokens(exchange: Exchange, redactor: Redactor) -> None:
 
 
 def tokens_in(value: Any) -> Iterator[str]:
-    """Texts at the first two levels of a JSON value that may be tokens, under whatever name they come."""
+    """Texts in the first two levels of a JSON value that may be tokens, whatever their names."""
     members = value.values() if isinstance(value, dict) else ()
     texts = chain.from_iterable(each.values() if isinstance(each, dict) else (each,) for each in members)
     long = (text for text in texts if isinstance(text, str) and len(text) >= SHORTEST_TOKEN)
@@ -419,20 +419,20 @@ def _signs_in(exchange: Exchange) -> bool:
 
 
 _SIGN_IN: Final = "/authentication/token"
-#: What a program sends that has none.
+#: Values that programs send instead of a missing secret.
 _NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[object object]"})
-#: One of these stands in each name of a secret, and of a header that is a key.
+#: The name of each secret, and of each header with a key, contains one of these.
 _SIGNS: Final = ("passw", "pwd", "secret", "token", "api_key", "apikey", "api-key")
-#: Members of a body and parameters of a query that hold secrets, whatever their value.
+#: Names of members and query parameters that always hold secrets.
 _NAMES: Final = (
     "password|passwd|pwd|secret|client_?secret|(?:access|refresh|id)_?token|authenticationToken|api_?key"
 )
 _SECRET_NAME: Final = re.compile(_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
-#: A letter that is escaped, or another escape: what follows an escaped backslash is no escape.
+#: An escaped letter, or any other escape: text after an escaped backslash is no escape.
 _ESCAPE: Final = re.compile(r"\\(?:u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])|.)", re.IGNORECASE)
 _PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
-#: The value of such a member or parameter, in small letters; in a list, too, and in JSON that is a text of JSON.
+#: The value of a secret member or parameter, in lower case; also in a list, and in JSON inside JSON.
 _NAMED: Final = re.compile(
     rf'\\?"(?:{_NAMES.lower()})\\?"\s*:\s*(?:\[\s*)?\\?"(?P<member>(?:[^"\\]|\\.)*)'
     rf"|(?:^|[?&;])(?:{_NAMES.lower()}|token)=(?P<parameter>[^&;#\s]*)".encode()
@@ -441,53 +441,53 @@ _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", 
 
 
 class TrafficRedactor(Redactor):
-    """Takes the secrets out of traffic whose accounts need not be known."""
+    """Redacts traffic of unknown accounts: learns secrets from where they appear."""
 
     def learn_from(self, exchange: Exchange) -> None:
-        """Learn the secrets that an exchange holds, before anything of it is kept or quoted."""
+        """Learn the secrets of an exchange, before anything of it is kept or quoted."""
         for secret in _secrets(exchange):
             if len(secret) >= _SHORTEST and REDACTED not in secret and secret.lower() not in _NO_SECRETS:
                 self.learn(secret)
 
     def withheld(self, exchange: Exchange) -> Exchange:
-        """The exchange without the bodies of a sign-in that is not understood: all that stands there may be secret."""
+        """The exchange without bodies of an unusual sign-in, in which anything may be secret."""
         if not _signs_in(exchange):
             return exchange
         request, response = exchange.request_body, exchange.response
         understood = _understood(request)
-        if understood and (response is None or _tells_token(response)):
+        if understood and (response is None or _has_known_token(response)):
             return exchange
-        # An answer may quote what it was asked.
+        # An answer may quote its request.
         hidden = response and replace(response, body=_withheld(response.body), reason="")
         return replace(exchange, request_body=request if understood else _withheld(request), response=hidden)
 
     def stands_in(self, content: bytes) -> bool:
-        """Whether a secret stands in some text, or the name of a member, parameter or header that tells one."""
+        """Whether a text contains a secret, or the name of a secret member, parameter or header."""
         return _names_a_secret(content.decode("latin-1")) or super().stands_in(content)
 
     def content(self, content: bytes, *, all_secret: bool = False) -> bytes:
-        """Bytes without secrets, those included that stand under a name that says so."""
+        """Bytes without known secrets, and without values of secret members and parameters."""
         if _names_a_secret(text := content.decode("latin-1")):
             text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
             content = text.encode("latin-1")
         return super().content(content, all_secret=all_secret)
 
     def text(self, text: str, *, all_secret: bool = False) -> str:
-        """The same for a text."""
+        """`content` for a text."""
         blanked = super().text(text, all_secret=all_secret)
         return blanked if self._secrets else _text(self.content(_bytes(text)))
 
     def header(self, name: str, value: str) -> str:
-        """The value of a header without secrets; that of a key is blanked."""
+        """The redacted value of a header; keys are always redacted."""
         return REDACTED if name.lower() in _KEY_HEADERS else super().header(name, value)
 
 
-#: Stands for a body of a sign-in that is no object with an e-mail and a password, or an answer without a token.
+#: Replaces the body of a sign-in that is not an object with e-mail and password, or of an answer without token.
 NOT_UNDERSTOOD: Final = "[redacted: the body of a sign-in that is not understood]"
 
 
 def _understood(body: Body) -> bool:
-    """Whether a sign-in's body is a plain object whose secrets stand where they are looked for."""
+    """Whether a sign-in's body is a plain object with its secrets in the usual members."""
     if body == NO_BODY or (not body.content and not body.whole):
         return True
     sent = body.json if body.whole and body.flaw is None else None
@@ -499,8 +499,8 @@ def _understood(body: Body) -> bool:
     )
 
 
-def _tells_token(response: Response) -> bool:
-    """Whether the secrets of an answer to signing in stand where they are looked for; a refusal has none."""
+def _has_known_token(response: Response) -> bool:
+    """Whether the token of an answer to signing in is in a usual place; True for a refusal, which has none."""
     body = response.body
     if not 200 <= response.status < 300 or len(body.text.strip()) < SHORTEST_TOKEN:
         return True
@@ -517,7 +517,7 @@ def _names_a_secret(text: str) -> bool:
 
 
 def credential(exchange: Exchange) -> str | None:
-    """The token of a request; None for none, and for one that was blanked out of a recording."""
+    """The token of a request; None for none, and for a redacted one."""
     value = (exchange.request_headers.first("Authorization") or "").strip()
     token = value.partition(" ")[2].strip()
     return token if token and REDACTED not in token else None
@@ -559,8 +559,8 @@ def _of_header(name: str, value: str) -> Iterator[str]:
 
 
 def _members(text: str) -> Iterator[str]:
-    """Values of members whose name says that they are secret, in what is JSON or nearly so."""
-    # A letter may stand there as its escape; a quote or a backslash that does would end a text too early.
+    """Values of secret members in a text that is JSON or similar."""
+    # Unescape letters only: unescaped quotes or backslashes would end a text too early.
     plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[0], text)
     for found in _MEMBER.finditer(plain) if _names_a_secret(plain) else ():
         try:

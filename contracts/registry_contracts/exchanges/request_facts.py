@@ -1,6 +1,6 @@
-"""What a request is, read from the exchange alone: its operation, parts, owner and faults.
+"""Facts of a request, from the exchange alone: its operation, parts, credentials and faults.
 
-Faults are named in the catalogue's notation, such as `body.firstName:missing`.
+Faults have names in the catalogue's notation, such as `body.firstName:missing`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from registry_contracts.safe_text import cut
 from registry_contracts.settings.target import REALMS
 
 _Validator = jsonschema_rs.Draft202012Validator
-#: Keyword of a schema that is not met → the catalogue's word.
+#: Keyword of a violated schema → the catalogue's word.
 _KINDS: Final = {
     "type": "wrong-kind",
     "minLength": "too-short",
@@ -41,27 +41,27 @@ _KINDS: Final = {
     "propertyNames": "pattern",
     "enum": "unknown-value",
 }
-#: Options that are numbers, though the document lists them as strings.
+#: Options that must be numbers, although the document lists them as strings.
 _NUMBERS: Final = frozenset({"$top", "$skip", "top", "skip"})
 _JSON: Final = "application/json"
-#: Characters of a validator's message that are told.
+#: Longest part of a validator's message that is shown, in characters.
 _SHOWN: Final = 200
-#: Characters of a name in the path that are told.
+#: Longest part of a name in the path that is shown.
 _NAME_SHOWN: Final = 140
-#: Characters at fault in an identifier that are told.
-_FOREIGN_TOLD: Final = 3
+#: How many wrong characters of an identifier are named.
+_MOST_NAMED: Final = 3
 _HALVES: Final = re.compile("[\ud800-\udfff]")
-#: What such a half is written with.
+#: Bytes that a lone surrogate is written with.
 _HALF_SIGN: Final = rb"\ud"
 _HALF_BYTE: Final = b"\xed"
 
 
 @dataclass(frozen=True)
 class RequestFault:
-    """One fault of a request: its `key` in the catalogue's notation, items by their number, and what it is for people.
+    """One fault of a request: its `key` in the catalogue's notation (items by number), and a text for people.
 
-    `firm`: the document really rules it out. A number where a text is due, or null or what is empty in place of a
-    member, are read kindly by many services, and the document does not say.
+    `firm`: the document clearly forbids it. A number instead of a text, or null or an empty value instead of a member,
+    is not firm: many services accept these, and the document is silent.
     """
 
     key: str
@@ -70,7 +70,7 @@ class RequestFault:
 
     @property
     def field(self) -> str:
-        """The last step of what is at fault: `firstName` of `body.firstName:missing`."""
+        """The name of the faulty part: `firstName` of `body.firstName:missing`."""
         return self.key.partition(":")[0].rpartition(".")[2]
 
     @property
@@ -80,7 +80,7 @@ class RequestFault:
 
     @property
     def in_content(self) -> bool:
-        """Whether it lies in the content of a JSON object, and not in the request around it."""
+        """Whether the fault is in a JSON body, and not in another part of the request."""
         return self.key.startswith("body.")
 
 
@@ -99,10 +99,10 @@ def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFau
 
 
 def _foreign(uid: str) -> str:
-    """The characters that a uid must not hold, each once; a few of them where they are many."""
+    """The characters of a uid that the rule forbids, each once, at most a few."""
     refused = [character for character in dict.fromkeys(uid) if not is_valid_uid(character * UID_SHORTEST)]
-    more = len(refused) - _FOREIGN_TOLD
-    return ", ".join(map(repr, refused[:_FOREIGN_TOLD])) + (f" and {more} more" if more > 0 else "")
+    more = len(refused) - _MOST_NAMED
+    return ", ".join(map(repr, refused[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterator[RequestFault]:
@@ -112,7 +112,7 @@ def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterato
         if value is None:
             continue
         if name in _NUMBERS and not (value.isascii() and value.isdigit()):
-            yield RequestFault(f"query.{name}:malformed", f"{name} is {value!r}, which is no number")
+            yield RequestFault(f"query.{name}:malformed", f"{name} is {value!r}, which is not a number")
             continue
         if validator := _validators(operation.id).get(("query", name)):
             yield from _of_text(validator, f"query.{name}", f"{name} is {value!r}", value)
@@ -145,7 +145,7 @@ def _in_headers(
 
 
 def _in_realm(operation: Operation, realm: str) -> Iterator[RequestFault]:
-    """A realm that is none; in another letter case, or listed for other operations, the document does not say."""
+    """Faults of a realm; for another letter case or a realm of other operations the document is silent."""
     key, shown = "header.Realm", f"Realm is {realm!r}"
     validator = _validators(operation.id).get(("header", "Realm"))
     faults = list(_of_text(validator, key, shown, realm)) if validator else []
@@ -160,7 +160,7 @@ def _in_realm(operation: Operation, realm: str) -> Iterator[RequestFault]:
 
 
 def _of_text(validator: _Validator, key: str, shown: str, text: str) -> Iterator[RequestFault]:
-    """Faults of a parameter; on the wire it is text, so a number is a text of digits."""
+    """Faults of a parameter, which may be a number although it is sent as text."""
     value: Any = int(text) if text.lstrip("-").isdigit() and text.isascii() and len(text) < 19 else text
     if not any(map(validator.is_valid, (value, text))):
         error = next(validator.iter_errors(text))
@@ -168,7 +168,7 @@ def _of_text(validator: _Validator, key: str, shown: str, text: str) -> Iterator
 
 
 def _breaks_off(content: bytes) -> bool:
-    """Whether a body is not JSON in any dialect: its brackets do not match, or there are none."""
+    """Whether a body is not JSON in any dialect: it has no brackets, or unmatched ones."""
     braces, brackets = content.count(b"{"), content.count(b"[")
     return braces + brackets == 0 or braces != content.count(b"}") or brackets != content.count(b"]")
 
@@ -191,7 +191,7 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
 
 
 def faults_of_body(operation: str, value: Any) -> Iterator[RequestFault]:
-    """The faults of a JSON value that is sent as the body of an operation."""
+    """The faults of a JSON value as the body of an operation."""
     schema = body_schema(operation)
     if schema is not None:
         yield from _of_value(schema, value)
@@ -207,7 +207,7 @@ def _of_value(schema: Mapping[str, Any], value: Any) -> Iterator[RequestFault]:
 
 
 def _readable(value: Any) -> Any:
-    """A JSON value with half characters (lone surrogates) replaced, which validators cannot hold; lengths stay."""
+    """A JSON value with lone surrogates replaced, which validators cannot read; lengths stay the same."""
     if isinstance(value, str):
         return _HALVES.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -240,7 +240,7 @@ def _length_in_words(name: str, text: Any, keyword: str, error: jsonschema_rs.Va
 
 
 def _in_other_case(error: jsonschema_rs.ValidationError) -> bool:
-    """Whether a member's name is ruled out for its capital letters alone."""
+    """Whether only capital letters make a member's name invalid."""
     inner: Any = getattr(error.kind, "error", None)
     pattern = getattr(getattr(inner, "kind", None), "pattern", None)
     return pattern is not None and re.search(pattern, str(inner.instance).lower(), re.ASCII) is not None
@@ -261,7 +261,7 @@ def _keyword(error: jsonschema_rs.ValidationError) -> str:
 
 @lru_cache(maxsize=32)
 def body_schema(operation: str) -> dict[str, Any] | None:
-    """The JSON Schema of an operation's body, references followed once; None where it takes no JSON."""
+    """The JSON Schema of an operation's body, with its own reference resolved; None if the body is not JSON."""
     description = load_description()
     described = description.operations[operation]
     node = description.bundle["paths"][described.path][described.method.lower()]
@@ -293,15 +293,15 @@ def _validator(schema: str) -> _Validator:
 
 
 _SCHEME = "bearer"
-#: What tools write in place of a token that they blank out of a recording.
+#: Texts with which tools replace a token in a recording.
 _BLANKED = re.compile(
     r"\W+|.*(filtered|redacted|removed|hidden|mask|sanitized|secret|\*{3}|x{5}).*", re.IGNORECASE
 )
-#: What they write where they leave the scheme, as our own recorder does.
+#: The same with the scheme kept, as our own recorder does it.
 _SCHEME_KEPT = re.compile(r"[A-Za-z]+ \W+(\w+\W+)?")
 
 
-#: A closing slash, which many clients add, though the document writes none; what a service makes of it is not shown.
+#: A closing slash, which many clients add. The document has none, and does not say how it is answered.
 CLOSING_SLASH: Final = RequestFault(
     "path:closing-slash", "the path ends with a slash; the document writes none", firm=False
 )
@@ -309,9 +309,9 @@ CLOSING_SLASH: Final = RequestFault(
 
 @dataclass(frozen=True, slots=True)
 class MatchedRequest:
-    """A request that is an operation of the interface, with the decoded values of its placeholders.
+    """A request's operation of the interface, with the decoded values of its path parameters.
 
-    `base_url` stands before the operation's own path; `slash`: a slash that this does not have stands behind it.
+    `base_url` precedes the operation's path; `slash` says that an additional slash follows it.
     """
 
     operation: Operation
@@ -321,9 +321,9 @@ class MatchedRequest:
 
 
 def match_request(method: str, url: str) -> MatchedRequest | None:
-    """The operation of a request, by its method and its path; None where it is none.
+    """The operation of a request, by its method and path; None without a match.
 
-    The base URL may have any prefix, letters of the path may be percent-encoded, and a closing slash may follow.
+    The base URL may have any prefix, the path may be percent-encoded, and a closing slash may follow.
     """
     for base_url, path in _roots_in(url):
         for slash, below in enumerate(dict.fromkeys((path, path.removesuffix("/")))):
@@ -334,12 +334,12 @@ def match_request(method: str, url: str) -> MatchedRequest | None:
 
 
 def below_root(url: str) -> str | None:
-    """The path of an address from `/api/v…` on; None where no path of the interface may begin in it."""
+    """The path of an address from `/api/v…` on; None if it contains no path of the interface."""
     return next((path for _, path in _roots_in(url)), None)
 
 
 def _roots_in(url: str) -> Iterator[tuple[str, str]]:
-    """Cut an address wherever a path of the interface may begin."""
+    """Split an address into base URL and path, wherever a path of the interface may begin."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -360,7 +360,7 @@ def _roots() -> frozenset[tuple[str, ...]]:
 
 
 class Credentials(StrEnum):
-    """What stands in a request's Authorization header."""
+    """The content of a request's Authorization header."""
 
     NONE = "none"
     TOKEN = "a token of the service"  # noqa: S105 - a description
@@ -370,7 +370,7 @@ class Credentials(StrEnum):
 
 @dataclass(frozen=True)
 class RequestFacts:
-    """A request as the interface sees it, decoded: the realm that it names, and where it breaks the interface."""
+    """A decoded request: its operation, parameters, realm, credentials and faults."""
 
     operation: Operation
     path: Mapping[str, str]
@@ -382,14 +382,14 @@ class RequestFacts:
 
     @property
     def valid(self) -> bool:
-        """Whether it keeps the interface, as far as one request shows."""
+        """Whether it follows the interface, as far as one request shows."""
         return not self.faults
 
 
 def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None) -> RequestFacts | None:
-    """Read a request; None when it is no operation of the interface.
+    """Read a request; None if it matches no operation of the interface.
 
-    `knows` says of a text whether it is a token that the service issued, where that is known.
+    `knows` tells whether the service issued a token; None if that is unknown.
     """
     exchange = exchange.documented
     matched = match_request(exchange.method, exchange.url)
@@ -397,7 +397,7 @@ def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None)
         return None
     operation, path = matched.operation, matched.path
     query = tuple(parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True))
-    # The query counts only where the document lists the parameter.
+    # A realm in the query counts only if the document lists that parameter.
     by_query = dict(reversed(query)).get("Realm") if "Realm" in operation.query_parameters else None
     schema = body_schema(operation.id)
     faults = (
@@ -424,7 +424,7 @@ def _credentials(headers: Headers, knows: Callable[[str], bool] | None) -> Crede
     if not value.strip():
         return Credentials.NONE
     if scheme.lower() != _SCHEME:
-        # Whether a token is taken under another scheme, or under none, is not shown.
+        # The document does not say whether a token is accepted with another scheme, or without one.
         made_up = knows is not None and not knows(token or scheme)
         return Credentials.MADE_UP if made_up else Credentials.UNKNOWN
     if not token:
@@ -435,7 +435,7 @@ def _credentials(headers: Headers, knows: Callable[[str], bool] | None) -> Crede
 
 
 def scheme_fault(headers: Mapping[str, str]) -> RequestFault | None:
-    """The fault of an Authorization header that is not of the scheme Bearer; None for one that was blanked out."""
+    """The fault of an Authorization header without the scheme Bearer; None for a redacted one."""
     value = headers.get("authorization", "").strip()
     scheme, _, token = value.partition(" ")
     if (
@@ -444,7 +444,7 @@ def scheme_fault(headers: Mapping[str, str]) -> RequestFault | None:
         or (_BLANKED.fullmatch(value) and not _SCHEME_KEPT.fullmatch(value))
     ):
         return None
-    why = f"the scheme is {scheme!r}" if token else "the token stands without a scheme"
+    why = f"the scheme is {scheme!r}" if token else "the token has no scheme"
     return RequestFault("header.Authorization:scheme", f"{why}; the document writes Bearer", firm=False)
 
 
@@ -452,13 +452,13 @@ _NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token wa
 
 
 def all_faults(facts: RequestFacts) -> tuple[RequestFault, ...]:
-    """The faults of a request, a token that the service never issued among them."""
+    """The faults of a request, including a token that the service never issued."""
     made_up = facts.credentials is Credentials.MADE_UP and facts.operation.protected
     return (*facts.faults, _NEVER_ISSUED) if made_up else facts.faults
 
 
 def clauses_of(facts: RequestFacts) -> Iterator[tuple[RequestFault, Clause]]:
-    """The faults of a request that a clause speaks about, each with the clause."""
+    """The faults of a request that have a clause, each with its clause."""
     for fault in all_faults(facts):
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         if clause is not None:

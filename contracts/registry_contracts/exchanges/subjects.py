@@ -1,4 +1,4 @@
-"""What a request is about, as its address says, and whether it may change anything."""
+"""The document that a request's address names, and whether the request may change anything."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from urllib.parse import unquote, urlsplit
 _SUBJECT: Final = re.compile(r"/api/v\d+/documents/(?:schemas/[^/]+/)?(?P<name>[^/]+)")
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGN_IN: Final = "/authentication/token"
-#: Lists, creations whose identifier stands in the body, and everything else that names no document.
+#: The subject of lists, creations and other requests whose address names no document.
 EVERYTHING: Final = "*"
 
 
 def subject_of(url: str) -> str:
-    """The document that a request is about, as its address names it; `EVERYTHING` where it names none."""
+    """The document that an address names; `EVERYTHING` if it names none."""
     match = _SUBJECT.search(urlsplit(url).path)
     name = unquote(match["name"]) if match else ""
     return EVERYTHING if not name or name == "schemas" else name

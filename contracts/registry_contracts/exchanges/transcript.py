@@ -1,4 +1,4 @@
-"""An exchange as text: as it would stand on the wire, as a curl line, and the command that finds it again."""
+"""An exchange as text: as an HTTP message, as a curl command, and the suite's command that repeats its case."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from registry_contracts.settings.target import ACCOUNT_ROLES, AUTHOR
 
 
 def json_of(body: Body) -> Any:
-    """Return a recorded body as JSON, or None when it is none or was not kept whole.
+    """Return a recorded body as JSON for reports; None if it is not JSON or not whole.
 
-    JSON can carry more than a file can: half of a surrogate pair stands in it as an escape, and becomes a character
-    that no UTF-8 holds as soon as it is read. What comes from here fits any writer; checks read bodies exactly.
+    Lone surrogates, which JSON can escape but UTF-8 cannot encode, stay escaped. Checks read bodies exactly instead.
     """
     content = body.content
-    # Most bodies hold neither an escape nor a byte that could be part of a surrogate in any encoding.
+    # Most bodies hold neither escapes nor bytes beyond ASCII.
     return body.json if content.isascii() and b"\\u" not in content else encodable(body.json)
 
 
@@ -32,7 +31,7 @@ _LINE_CHARACTERS = 2_000
 
 
 def heading(exchange: Exchange) -> str:
-    """Return one line that tells exchanges apart: operation, role, realm, status and duration."""
+    """Return a one-line heading: operation, role, realm, status and duration."""
     what = f"{exchange.operation or exchange.method} as {exchange.role or 'no role'}"
     where = where_in_words(exchange.operation, [exchange.realm])
     return f"{what} {where}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
@@ -44,15 +43,15 @@ def milliseconds(exchange: Exchange) -> str:
 
 
 def request_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS) -> str:
-    """Return the request line, headers and body, the body cut after `limit` characters."""
+    """Return the request line, headers and body; a longer body is cut after `limit` characters."""
     first = f"{exchange.method} {exchange.url} HTTP/1.1"
     return _message(first, exchange.request_headers, exchange.request_body, limit)
 
 
 def response_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS, marks: Iterable[str] = ()) -> str:
-    """Return the status line, headers and body of the response, or the fault in its place.
+    """Return the status line, headers and body of the response, or the fault instead.
 
-    Where the body is cut after `limit` characters, the rarest of the texts `marks` stays in view.
+    If the body is cut to `limit` characters, the rarest of the texts `marks` stays in it.
     """
     response = exchange.response
     if response is None:
@@ -62,7 +61,7 @@ def response_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS, marks: Ite
     )
     if exchange.fault is None:
         return text
-    return f"{text}\n\n(taken for a fault of the environment: {printable(exchange.fault)})"
+    return f"{text}\n\n(counted as a fault of the environment: {printable(exchange.fault)})"
 
 
 def transcript(exchange: Exchange) -> str:
@@ -71,7 +70,7 @@ def transcript(exchange: Exchange) -> str:
 
 
 def body_text(body: Body, limit: int = _SHOWN_CHARACTERS, marks: Iterable[str] = ()) -> str:
-    """Return a body for people: JSON indented, binary content named by size, long content cut and marked."""
+    """Return a body for people: JSON indented, binary content as its size, long content cut."""
     if body.decoded is None:
         return f"({body.size} bytes of binary content, sha256 {body.digest or 'unknown'})"
     if not body.content:
@@ -82,8 +81,8 @@ def body_text(body: Body, limit: int = _SHOWN_CHARACTERS, marks: Iterable[str] =
 
 
 def _around(text: str, limit: int, marks: Iterable[str]) -> str:
-    """The beginning of a text, and where the rarest mark lies beyond it, its surroundings."""
-    # What stands everywhere gives nothing away.
+    """The beginning of a text and, if the rarest mark is beyond it, the text around that mark."""
+    # The rarest mark is the most telling one.
     mark = min((mark for mark in marks if mark in text), key=text.count, default="")
     place = text.find(mark)
     if len(text) <= limit or place < limit:
@@ -98,7 +97,7 @@ def _indented(text: str) -> str:
     if not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        # What Python reads more leniently than JSON, or only nearly, is shown as it came.
+        # Text that is not strict JSON is shown unchanged.
         return json.dumps(json_value(text), indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return text
@@ -113,29 +112,29 @@ def _short(line: str) -> str:
     return line if len(line) <= _LINE_CHARACTERS else f"{line[:_LINE_CHARACTERS]}… ({len(line)} characters)"
 
 
-#: A body that is longer is left out of a line: the line could not be pasted.
+#: Longest body in a curl command, so that the command can be pasted.
 LONGEST_BODY: Final = 4000
-#: What a line names in place of a body that it cannot hold.
+#: The file that a curl command names instead of a longer body.
 BODY_IN_FILE: Final = "file"
 _LEFT_OUT: Final = frozenset({"host", "user-agent", "accept-encoding", "connection", "content-length"})
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-#: Addresses are sent as they stand: no ranges in brackets, no steps up resolved.
+#: Options of curl to send addresses unchanged: no globbing, no dotted segments resolved.
 _AS_IT_STANDS: Final = ("-g", "--path-as-is")
-#: Names of headers by RFC 9110; curl would read a file for one that begins with an @.
+#: Valid names of headers (RFC 9110); curl would read a file for one that begins with @.
 _HEADER_NAME: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
 
-#: A value in a text, as the group `value` if there is one, and what a shell writes for it between double quotes.
+#: A pattern for a value in a text (its group `value`, if any), and the shell's expression that replaces it.
 Slot = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
 def curl(exchange: Exchange) -> str:
-    """A line to paste, of an exchange without secrets: variables stand in their place; see `variable_of`."""
+    """A curl command to paste, from a redacted exchange: shell variables replace secrets (see `variable_of`)."""
     before, data = body_words(exchange, "-", LONGEST_BODY)
     return f"{before} | " * bool(before) + " ".join(["curl", "-i", *request_words(exchange), *data])
 
 
 def request_words(exchange: Exchange, slots: Sequence[Slot] = ()) -> list[str]:
-    """The words that curl takes for a request, but for its body; values that the slots find become variables."""
+    """The arguments of curl for a request without its body; values that the slots match become variables."""
     in_texts = (*slots, secret_slot(TOKEN_VARIABLE, exchange.role))
     words = [*(["-I"] if exchange.method == "HEAD" else ["-X", shlex.quote(exchange.method)]), *_AS_IT_STANDS]
     words.append(shell_word(exchange.url, in_texts))
@@ -145,7 +144,7 @@ def request_words(exchange: Exchange, slots: Sequence[Slot] = ()) -> list[str]:
             words += ["-H", _authorization(name, exchange.authorization or value, exchange.role)]
         elif name.lower() not in _LEFT_OUT and _HEADER_NAME.fullmatch(name):
             words += ["-H", shell_word(_header(name, value), in_texts)]
-    # What curl would add by itself.
+    # Headers that curl would add by itself are suppressed.
     added = ["Accept"] + ["Content-Type"] * bool(exchange.request_body.size or exchange.request_body.content)
     return words + [word for name in added if name not in sent for word in ("-H", shlex.quote(f"{name}:"))]
 
@@ -153,12 +152,14 @@ def request_words(exchange: Exchange, slots: Sequence[Slot] = ()) -> list[str]:
 def body_words(
     exchange: Exchange, file: str, longest: int, slots: Sequence[Slot] = ()
 ) -> tuple[str, list[str]]:
-    """What writes the body to `file`, where it cannot stand among curl's words, and the words that give curl the body.
+    """The body of a request for curl.
 
-    A body of more than `longest` bytes that was kept is to be found in a file by the reader.
+    Returns:
+        A command that writes the body to `file`, if it cannot be an argument, else empty; and curl's arguments. For a
+        body of more than `longest` bytes, these name a file that the reader must provide.
     """
     body, length = exchange.request_body, exchange.request_headers.get("content-length") or ""
-    # As it was counted, or as the request says of a file.
+    # The size as counted or, for a file, as announced by the request.
     size = body.size or (int(length) if length.isdecimal() else 0)
     if not size and not body.content:
         return "", []
@@ -168,7 +169,7 @@ def body_words(
     if not body.whole or len(body.content) > longest:
         return "", ["--data-binary", f"@{BODY_IN_FILE}"]
     text = body.decoded
-    # A line of a terminal holds no line feed; a file of a script does.
+    # A pasted line must not contain a line feed; a script's file may.
     if text is None or "\0" in text or (file == "-" and _CONTROL.search(text)):
         return f"printf {octal(body.content)}", from_file
     kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
@@ -176,16 +177,16 @@ def body_words(
 
 
 def octal(content: bytes) -> str:
-    """Bytes as the one word from which printf makes them, in every shell."""
+    """Bytes as one argument of printf, in every shell."""
     return "'" + "".join(f"\\{byte:03o}" for byte in content) + "'"
 
 
-#: What a shell does not take as it stands between double quotes; a line that is pasted may be interactive.
+#: Special characters between double quotes; `!` is special in an interactive shell.
 _SPECIAL: Final = re.compile(r'["\\$`!]')
 
 
 def shell_word(text: str, slots: Sequence[Slot] = ()) -> str:
-    """A text as one word of a shell, in which each value that a slot finds is a variable."""
+    """A text as one word for a shell, in which a variable replaces each value that a slot matches."""
     pieces: list[tuple[str, bool]] = [(text, False)]
     for pattern, variable in slots:
         pieces = [part for piece in pieces for part in _filled(*piece, pattern, variable)]
@@ -200,7 +201,7 @@ def shell_word(text: str, slots: Sequence[Slot] = ()) -> str:
 def _filled(
     piece: str, made: bool, pattern: re.Pattern[str], variable: str | Callable[[re.Match[str]], str]
 ) -> Iterator[tuple[str, bool]]:
-    """A piece of a text, cut where a value stands; `made`: it is one for the shell to fill in."""
+    """A piece of a text, split at the pattern's values; the flag marks pieces that are shell expressions."""
     at = 0
     for found in () if made else pattern.finditer(piece):
         start, end = found.span("value" if "value" in pattern.groupindex else 0)
@@ -212,32 +213,32 @@ def _filled(
     yield piece[at:], made
 
 
-#: What a shell keeps of an account; the names of its variables begin so.
+#: Beginnings of the names of shell variables with an account's token and password.
 TOKEN_VARIABLE, PASSWORD_VARIABLE = "TOKEN", "PASSWORD"
-#: A secret that was taken out: of a token the beginning or the end alone, in other letter case, of another account.
+#: Suffixes of a redacted secret: only the beginning of a token, swapped letter case, another account.
 _TAKEN_OUT: Final = (
     rf"(?:\[:(?P<length>\d+)\]|(?P<swapped>{re.escape(SWAPPED)})|{re.escape(UNKNOWN)})?"
     r"(?:\[of (?P<owner>[a-z]+)\])?"
 )
 _IN_TEXT: Final = re.compile(re.escape(REDACTED) + _TAKEN_OUT)
-#: The header is kept with the token's own sign.
+#: A redacted Authorization header has `$TOKEN` instead.
 _IN_HEADER: Final = re.compile(f"(?:{re.escape(TOKEN)}|{re.escape(REDACTED)}){_TAKEN_OUT}")
 
 
 def variable_of(kind: str, role: str | None) -> str:
-    """The variable of a shell that holds something of an account: `TOKEN` is the author's, `TOKEN_NAU` that of nau.
+    """The shell variable of an account's secret: `TOKEN` is the author's, `TOKEN_NAU` that of nau.
 
-    A request without an account that shows a token shows the author's.
+    A token in a request of no account is the author's.
     """
     return f"{kind}_{role.upper()}" if role in ACCOUNT_ROLES and role != AUTHOR else kind
 
 
 def secret_slot(kind: str, role: str | None, pattern: re.Pattern[str] = _IN_TEXT) -> Slot:
-    """What a shell makes of a secret that was taken out."""
+    """The slot that replaces a redacted secret by its shell expression."""
 
     def variable(found: re.Match[str]) -> str:
         name = variable_of(kind, found["owner"] or role)
-        # Upper for lower letters and the other way round; inside JSON quotes and backslashes are escaped.
+        # Swap the letter case; escape quotes and backslashes inside JSON.
         through = " | tr a-zA-Z A-Za-z" * bool(found["swapped"])
         through += r""" | sed 's/["\\]/\\&/g'""" * (kind == PASSWORD_VARIABLE)
         if through:
@@ -250,19 +251,19 @@ def secret_slot(kind: str, role: str | None, pattern: re.Pattern[str] = _IN_TEXT
 
 
 def _authorization(name: str, kept: str, role: str | None) -> str:
-    """The header as the shell builds it of a token: whole, or cut short as the request cut it."""
+    """The Authorization header as a shell word, with the token's variable, cut if the request cut it."""
     return shell_word(_header(name, kept), (secret_slot(TOKEN_VARIABLE, role, _IN_HEADER),))
 
 
 def _header(name: str, value: str) -> str:
-    """A header as curl takes it."""
+    """A header as an argument of curl."""
     return f"{name}: {value}" if value else f"{name};"
 
 
 def command(
     *, target: str, realm: str, clause: str, profile: str, seed: int, sandbox_arguments: Sequence[str] = ()
 ) -> str:
-    """The suite's own command for the clause in the realm; `profile` takes in the case that found it."""
+    """The suite's command that runs the clause in the realm; `profile` is one that includes the case."""
     words = ["registry-contracts", "run", "--target", target, "--profile", profile]
     words += ["--clause", clause, "--seed", str(seed)]
     if realm != "any":

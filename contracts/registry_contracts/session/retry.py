@@ -25,7 +25,7 @@ from registry_contracts.exchanges.foreign_answers import (
     ForeignAnswers,
     blocked_words,
     harmless,
-    perhaps_of_the_way,
+    perhaps_foreign,
 )
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
@@ -142,7 +142,7 @@ class Retry:
         if self._answers.accepted(exchange):
             exchange.met = []  # the answer counts, so there was no fault
         answer = exchange.response
-        if answer and answer.refusal and (words := perhaps_of_the_way(exchange)):
+        if answer and answer.refusal and (words := perhaps_foreign(exchange)):
             exchange.blocked = self._is_blocked(request, words)
             return
         with self._lock:

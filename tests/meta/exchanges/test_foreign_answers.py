@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from registry_contracts.exchanges.exchange import Response
-from registry_contracts.exchanges.foreign_answers import ForeignAnswers, environment_fault, perhaps_of_the_way
+from registry_contracts.exchanges.foreign_answers import ForeignAnswers, environment_fault, perhaps_foreign
 from tests.meta.messages import answer, exchange, response
 
 WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}
@@ -112,7 +112,7 @@ def test_a_refusal_without_a_date_may_be_of_another_server_where_all_reads_have_
         for headers, odd in (({}, doubtful), (dated, False)):
             refused = exchange(answer({"message": "Forbidden"}, 403, **headers), "saveDraft", method="PUT")
             assert foreign.take(refused) is None
-            assert bool(perhaps_of_the_way(refused)) is odd
+            assert bool(perhaps_foreign(refused)) is odd
 
 
 def test_a_refusal_that_a_filter_gives_at_the_very_start_does_not_hide_that_others_have_a_date() -> None:
@@ -123,7 +123,7 @@ def test_a_refusal_that_a_filter_gives_at_the_very_start_does_not_hide_that_othe
     for operation in ("createToken", "listDrafts", "getDraft"):
         foreign.take(exchange(answer([{}], **dated), operation))
     foreign.take(blocked)
-    assert perhaps_of_the_way(blocked)
+    assert perhaps_foreign(blocked)
 
 
 def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a_rule() -> None:
@@ -136,7 +136,7 @@ def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a
             foreign.take(exchange(answer({}, 201, **headers), "saveDraft", method="PUT"))
         removed = exchange(answer(), "deleteDraft", method="DELETE")
         assert foreign.take(removed) is None
-        assert bool(perhaps_of_the_way(removed)) is doubtful
+        assert bool(perhaps_foreign(removed)) is doubtful
 
 
 def test_a_cache_may_have_answered_where_others_of_the_operation_were_in_none() -> None:
@@ -145,7 +145,7 @@ def test_a_cache_may_have_answered_where_others_of_the_operation_were_in_none() 
         foreign = ForeignAnswers()
         read = [exchange(each, "getDraft") for each in answers]
         assert [foreign.take(each) for each in read] == [None, None]
-        assert bool(perhaps_of_the_way(read[-1])) is doubtful
+        assert bool(perhaps_foreign(read[-1])) is doubtful
 
 
 def test_a_sign_in_that_is_redirected_is_answered_by_something_else() -> None:

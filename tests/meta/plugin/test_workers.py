@@ -31,7 +31,7 @@ def test_a_case_that_kills_its_worker_is_an_error_and_no_more(run: Any, faulty: 
     )
     assert ended.code == 3, ended.output
     assert len([case for case in ended.cases().values() if case["outcome"] == "pass"]) == 11
-    assert "not whole" in ended.verdict["reason"]
+    assert "incomplete" in ended.verdict["reason"]
     junit = (ended.folder / "junit.xml").read_text(encoding="utf-8")
     assert "ended in the middle of this case" in junit
     # What the dead worker had saved is removed by those who outlive it.

@@ -131,5 +131,5 @@ def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path:
     create("rc-test-submission", "another case", "createWorkflowRecord")
     for number in range(2):
         create(f"rc-test-planned-{number}", "test_a_contact_is_created")
-    with pytest.raises(ResidueSpent, match="12 permanent records it may create"):
+    with pytest.raises(ResidueSpent, match="12 permanent records that it may create"):
         create("rc-test-planned-2", "test_a_contact_is_created")
