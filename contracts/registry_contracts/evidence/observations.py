@@ -25,7 +25,7 @@ from registry_contracts.file_formats import (
     write_file,
 )
 from registry_contracts.history.drift import RealmDifference, between_realms
-from registry_contracts.history.observed_facts import FAULT, OR, SEEN, Facts, Place, Value, put_together
+from registry_contracts.history.observed_facts import FAULT, OR, SEEN, Facts, Place, Value, merged_shapes
 
 #: Members of an observation that holds the shape of an answer.
 _SHAPE: Final = frozenset({"status", "type", "body"})
@@ -54,7 +54,7 @@ def facts_of(observations: Iterable[Observation]) -> Facts:
     }
     for place, by_status in shapes.items():
         for status, bodies in by_status.items():
-            facts[place] |= {f"{status} {path}": text for path, text in put_together(bodies)}
+            facts[place] |= {f"{status} {path}": text for path, text in merged_shapes(bodies)}
     return {place: dict(sorted(values.items())) for place, values in sorted(facts.items()) if values}
 
 

@@ -1,1 +1,1 @@
-"""What earlier runs said, and what was accepted of them: runs, baselines and drift."""
+"""Earlier runs and accepted observations: the history of runs, baselines and drift."""

@@ -1,7 +1,7 @@
-"""The baseline: what people accepted of one target, as a YAML file that reviews well in a diff.
+"""The baseline: accepted observations of one target, in a YAML file that is easy to review as a diff.
 
-Sorted, one fact a line; a value stands once where all realms agree and for each realm where they do not. What cannot be
-used is a `UsageError` of one line that names the file.
+It is sorted, with one fact a line; a fact has one value if all realms agree, else one value per realm. Damaged files
+raise a `UsageError` of one line that names the file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _KEYS: Final = frozenset({"format", "target", "realms", "facts"})
 _WIDE: Final = 1_000_000
 
 _HEAD: Final = """\
-# What {} was accepted to do where the interface document is silent.
+# Accepted observations of {} where the interface document is silent.
 # `registry-contracts drift accept` writes this file; `registry-contracts drift` compares a run with it.
 # One fact a line: its value in all realms, or one value a realm. Shapes: <status> body.<member>: <kind>.
 """
@@ -46,14 +46,14 @@ class BaselineFile(Format, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What was accepted of a target."""
+    """The accepted observations of a target."""
 
     target: str
     facts: Facts = field(default_factory=dict)
 
 
 def path_of(target: str) -> Path:
-    """Return where the baseline of a target stands unless an option says otherwise."""
+    """Return the default path of a target's baseline."""
     return FOLDER / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', target)}.yaml"
 
 
@@ -78,14 +78,14 @@ def write(path: Path, baseline: Baseline) -> None:
 
 
 def _together(values: Mapping[str, Value], concerned: Sequence[str]) -> Any:
-    """The one value that all realms have, or the value of each realm, as YAML is to hold it."""
+    """The value that all realms share, or the value of each realm, for YAML."""
     written = {realm: list(value) if isinstance(value, tuple) else value for realm, value in values.items()}
     alike = len(set(values.values())) == 1 and sorted(values) == sorted(concerned)
     return next(iter(written.values())) if alike else written
 
 
 def read(path: Path) -> Baseline | None:
-    """Read a baseline file; None when there is no such file."""
+    """Read a baseline file; None if it does not exist."""
     try:
         text = read_bytes(path).decode("utf-8")
     except FileNotFoundError:
@@ -116,10 +116,10 @@ def parse(text: str, shown: str) -> Baseline:
 def _content(text: str, shown: str) -> Any:
     """The YAML of a baseline file."""
     try:
-        # Nine lines of aliases of aliases stand for a thousand million values.
+        # Nested aliases can expand a few lines to a thousand million values.
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
             raise UsageError(f"{shown}: holds an alias (*); write the values out")
-        # Every scalar as text: people write `201` and `true` without quotes.
+        # Read every scalar as text: people write `201` and `true` without quotes.
         content = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts, lists and mappings
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
@@ -128,14 +128,14 @@ def _content(text: str, shown: str) -> Any:
         raise UsageError(f"{shown}: is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict) or set(content) != _KEYS or content["format"] != _FORMAT:
         raise UsageError(
-            f"{shown} is no baseline of this version: it needs format: {_FORMAT}, target, realms and facts; "
+            f"{shown} is not a baseline of this version: it needs format: {_FORMAT}, target, realms and facts; "
             "`drift accept` writes one"
         )
     return content
 
 
 def _concerned(operation: str, realms: Collection[str]) -> list[str]:
-    """Return the realms that a value given once stands for."""
+    """Return the realms that a value without realm applies to."""
     has = load_description().operations[operation].realms
     return list(has) if has == (ANY_REALM,) else [realm for realm in has if realm in realms]
 
@@ -156,7 +156,7 @@ class DriftSettings(Format, frozen=True):
 
 
 def save_drift_settings(run_folder: Path, mode: Mode, path: Path) -> None:
-    """Note in a run folder how its drift is to be judged, and copy the baseline as it is now."""
+    """Write the drift settings and a copy of the present baseline into a run folder."""
     exists = mode is not Mode.OFF and read(path) is not None
     if exists:
         (run_folder / BASELINE_FILE).write_text(path.read_text("utf-8"), "utf-8")
@@ -164,7 +164,7 @@ def save_drift_settings(run_folder: Path, mode: Mode, path: Path) -> None:
 
 
 def load_drift_settings(run_folder: Path) -> tuple[DriftSettings, Baseline | None] | None:
-    """Read what was noted in a run folder, and the baseline that was there; None for a folder without a note."""
+    """Read the drift settings and the baseline of a run folder; None for a folder without them."""
     try:
         settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
     except FileNotFoundError:
@@ -185,10 +185,10 @@ def select_facts(facts: Facts, clauses: Collection[str], realms: Collection[str]
 
 
 def accept_facts(accepted: Facts, seen: Facts, changes: Collection[Change]) -> Facts:
-    """Return what was accepted, with what a run saw and how that differs (`compare`) taken over.
+    """Return the accepted facts, updated by a run's facts and their changes (`compare`).
 
-    What the run did not observe stays, and so does what is wider than the run shows without contradicting it: a run
-    sees a sample. What stands inside a member that changed goes with it.
+    Facts that the run did not observe stay, and so do wider values that the run does not contradict: a run sees a
+    sample. Facts inside a changed member are removed.
     """
     merged: Facts = {place: dict(values) for place, values in accepted.items()}
     for place, facts in seen.items():

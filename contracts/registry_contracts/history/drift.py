@@ -1,7 +1,7 @@
 """Drift: how observations differ from the accepted baseline, how realms differ, and whether that fails a run.
 
-A change is additive where there is only more than was accepted: a member, an item of a closed set, a larger number, a
-success in place of a refusal. Every other change may break a client.
+A change is additive if there is only more than was accepted: another member, another item of a closed set, a larger
+number, a success instead of a refusal. Every other change may break a client.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from registry_contracts.safe_text import many
 #: Facts whose value is a quantity; all other numbers are statuses.
 _QUANTITIES: Final = ("seconds", "items")
 _NUMBER: Final = re.compile(r"(?P<number>\d+)(?P<more> or more)?")
-#: What was seen of a request that was taken, and of one that was turned down, in the words of cases and as a status.
-_TAKEN: Final = re.compile(r"kept|changed|renamed|[123]\d\d")
-_TURNED_DOWN: Final = re.compile(r"refused.*|workflow-.*|4\d\d.*|[23]\d\d errors.*")
-#: What a change is called, those that break clients first.
+#: Values that say that a request was accepted or refused: words of cases, or statuses.
+_ACCEPTED: Final = re.compile(r"kept|changed|renamed|[123]\d\d")
+_REFUSED: Final = re.compile(r"refused.*|workflow-.*|4\d\d.*|[23]\d\d errors.*")
+#: Kinds of changes, those that break clients first.
 GONE, CHANGED, ADDED = "gone", "changed", "added"
 #: The status that a fact about an answer begins with.
 _STATUS: Final = re.compile(r"^\d{3} ")
-#: A fact about the body of an answer: it is a member of what stands around it.
+#: A fact about a member in the body of an answer.
 _OF_A_BODY: Final = re.compile(r"(\d{3} )?body[.\[].*")
 
 _Known = Mapping[str, Value]
 
 
 def kind_of_change(point: str, was: Value, now: Value) -> str | None:
-    """Tell how the value of a fact differs; None where what is seen was accepted.
+    """Return how the value of a fact differs; None if the new value was accepted.
 
-    Fewer alternatives than accepted are no difference: a run sees a sample of what there is.
+    Fewer alternatives than accepted are no difference: a run sees a sample.
     """
     if isinstance(was, tuple) or isinstance(now, tuple):
         before, after = ({*value} if isinstance(value, tuple) else {*value.split(OR)} for value in (was, now))
@@ -61,22 +61,21 @@ def kind_of_change(point: str, was: Value, now: Value) -> str | None:
         return CHANGED if grown < 0 and not new["more"] else ADDED if grown > 0 and not old["more"] else None
     known = alternatives(was)
     added = alternatives(now) - known - ({"integer"} if "number" in known else frozenset())
-    opened = all(map(_TURNED_DOWN.fullmatch, known)) and all(map(_TAKEN.fullmatch, added))
+    opened = all(map(_REFUSED.fullmatch, known)) and all(map(_ACCEPTED.fullmatch, added))
     return None if not added else ADDED if opened else CHANGED
 
 
 def shown(value: Value | None) -> str | None:
-    """Return a value as people read it."""
+    """Return a value as text for people."""
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     return value.replace(OR, " or ") if value is not None else None
 
 
 def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
-    """Return how what a run saw differs from what was accepted: breaking first, realms that differ alike as one.
+    """Return the changes between accepted and seen facts: breaking ones first, realms with the same change together.
 
-    Only places that both know are compared: what a run did not observe has not changed, and what was never accepted
-    cannot have (see `not_accepted_yet`).
+    Only facts in both are compared: an unobserved fact has not changed, and for a new one see `not_accepted_yet`.
     """
     alike: dict[tuple[str, str, tuple[str, str, Value | None, Value | None]], list[str]] = defaultdict(list)
     for place, facts in seen.items():
@@ -112,16 +111,16 @@ def _differences(accepted: _Known, facts: _Known) -> Iterator[tuple[str, str, Va
 
 
 def _is_member(point: str, facts: _Known) -> bool:
-    """Tell whether an object stands around a member, so that the member's absence means something.
+    """Tell whether a fact is a member of a known object, so that its absence means something.
 
-    Items are no members: an empty list says nothing of them.
+    Items are not members: an empty list says nothing about them.
     """
     is_member = _OF_A_BODY.fullmatch(point) and not point.endswith("[]")
     return bool(is_member) and "object" in alternatives(str(facts.get(parent_of(point), "")))
 
 
 def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
-    """Return what a run saw that the baseline has no word on, changes of known answers left out."""
+    """Return the facts that the baseline lacks, except new members of known answers, which are changes."""
     new: Facts = {}
     for place, facts in seen.items():
         known = accepted.get(place, {})
@@ -135,12 +134,12 @@ def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
     return new
 
 
-#: What stands for a member that a realm does not give.
+#: Stands for a member that a realm does not have.
 ABSENT = "absent"
 
 
 class RealmDifference(Format, frozen=True):
-    """One fact that realms do not agree on; `values` maps realm to value in words."""
+    """One fact on which realms differ; `values` maps each realm to its value as text."""
 
     clause: Name
     operation: str
@@ -149,7 +148,7 @@ class RealmDifference(Format, frozen=True):
 
 
 def between_realms(facts: Facts) -> tuple[RealmDifference, ...]:
-    """Return what realms do not agree on, sorted; a realm that did not observe a point has no say in it."""
+    """Return the facts on which realms differ, sorted; realms that did not observe a fact are ignored."""
     by_operation: dict[tuple[str, str], dict[str, _Known]] = defaultdict(dict)
     for place, values in sorted(facts.items()):
         by_operation[place.clause, place.operation][place.realm] = values
@@ -162,7 +161,7 @@ def between_realms(facts: Facts) -> tuple[RealmDifference, ...]:
 
 
 def _said_of(point: str, realms: Mapping[str, _Known]) -> dict[str, str]:
-    """What each realm says of a point: its value, or that the member is absent; nothing where it has no say."""
+    """The value of a fact in each realm that observed it, or that the member is absent."""
     said = {
         realm: shown(values[point]) if point in values else ABSENT if _is_member(point, values) else None
         for realm, values in realms.items()
@@ -172,13 +171,13 @@ def _said_of(point: str, realms: Mapping[str, _Known]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class DriftCause:
-    """Changes that differ by clause and operation alone: one change of the service explains them."""
+    """Changes that differ only in clause and operation, so that one change of the service explains them."""
 
     changes: tuple[Change, ...]
 
     @property
     def kind(self) -> str:
-        """What changed in all of them."""
+        """The kind of all these changes."""
         return self.changes[0].change
 
     @property
@@ -188,19 +187,19 @@ class DriftCause:
 
     @property
     def realms(self) -> tuple[str, ...]:
-        """Every realm that one of them was seen in, sorted."""
+        """The realms of all these changes, sorted."""
         return tuple(sorted({realm for change in self.changes for realm in change.realms}))
 
     @property
     def says(self) -> str:
-        """Where something changed, how, and the clauses that leave it open."""
+        """The operations, the change, and the clauses that leave it open, as text."""
         operations = dict.fromkeys(change.operation for change in self.changes if change.operation)
         clauses = dict.fromkeys(change.clause for change in self.changes)
         return f"{', '.join(operations) or 'the service'}: {self.changes[0].says} ({', '.join(clauses)})"
 
 
 def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
-    """Put changes of one cause together, in the order of their first ones."""
+    """Group changes by cause, in the order of their first changes."""
     alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
     for change in changes:
         alike[change.change, _STATUS.sub("", change.point), change.was or "", change.now or ""].append(change)
@@ -208,7 +207,7 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
 
 
 class Mode(StrEnum):
-    """What drift does to the verdict of a run."""
+    """The effect of drift on the verdict of a run."""
 
     WARN = "warn"
     FAIL = "fail"
@@ -217,10 +216,10 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DriftReport:
-    """How a run differs from the accepted baseline, a file; None when no comparison was asked for.
+    """How a run differs from the accepted baseline; `baseline` is the file, or None without a comparison.
 
-    `known`: the file was there when the run began. `unaccepted`: number of facts that it has no word on. `outside`:
-    changes that do not touch what the run's consumer uses; they do not block. `observed`: the run observed something.
+    `known`: the file existed when the run began. `unaccepted`: number of facts that it lacks. `outside`: changes that
+    do not block, since the run's consumer does not use the operation. `observed`: the run observed something.
     """
 
     mode: Mode = Mode.OFF
@@ -239,12 +238,12 @@ class DriftReport:
 
     @property
     def causes(self) -> tuple[DriftCause, ...]:
-        """All changes, those of one cause together."""
+        """All changes, grouped by cause."""
         return drift_causes(self.changes)
 
     @property
     def blocking(self) -> str | None:
-        """Why drift fails the run, in one sentence, or None when it does not."""
+        """Why drift fails the run, in one sentence; None if it does not."""
         causes = drift_causes(change for change in self.breaking if change not in self.outside)
         if self.mode is not Mode.FAIL or not causes:
             return None
@@ -255,7 +254,7 @@ class DriftReport:
 
     @property
     def sentence(self) -> str | None:
-        """One line for the terminal; None when no comparison was asked for."""
+        """One line for the terminal; None without a comparison."""
         if self.mode is Mode.OFF or self.baseline is None:
             return None
         if not self.known:
@@ -273,13 +272,13 @@ NO_DRIFT = DriftReport()
 
 
 def counted(changes: Sequence[Change]) -> str:
-    """How many changes there are, by severity."""
+    """The number of changes by severity, as text."""
     breaking = sum(change.severity is Severity.BREAKING for change in changes)
     return f"{breaking} breaking, {len(changes) - breaking} additive" if changes else "none"
 
 
 def change_lines(changes: Sequence[Change]) -> Iterator[str]:
-    """Yield the changes by severity, those of one cause on one line."""
+    """Yield the changes by severity, one line for each cause."""
     for severity in Severity:
         mine = [change for change in changes if change.severity is severity]
         if mine:
@@ -290,7 +289,7 @@ def change_lines(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[str]:
-    """Yield what realms do not agree on, a line for each point and one for each value."""
+    """Yield the facts on which realms differ, a line for each fact and one for each value."""
     for (clause, operation), group in groupby(
         differences, key=lambda change: (change.clause, change.operation)
     ):
@@ -304,7 +303,7 @@ def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[s
 
 
 def new_fact_lines(facts: Facts) -> Iterator[str]:
-    """Yield how many facts of each clause the baseline has no word on."""
+    """Yield the number of facts that the baseline lacks, for each clause."""
     counts: dict[str, int] = defaultdict(int)
     for place, values in facts.items():
         counts[place.clause] += len(values)

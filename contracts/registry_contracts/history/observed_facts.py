@@ -1,7 +1,7 @@
-"""Observed facts: for each clause, operation and realm, named values that compare one by one, and how they change.
+"""Observed facts: named values for each clause, operation and realm, and the type of a change.
 
-The shape of a response is one fact a line, `200 body.identifier: string`: a path and a set of alternatives such as
-`null | string date-time`; a member that was not always there is marked `optional`.
+The shape of a response has one fact per member, such as `200 body.identifier: string`: a path and alternatives like
+`null | string date-time`; a member that was sometimes missing is marked `optional`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from msgspec import Meta
 
 from registry_contracts.file_formats import Format, Name
 
-#: The name of a fact that has none of its own.
+#: The name of an observation's only fact.
 SEEN: Final = "seen"
 
 
 class Severity(StrEnum):
-    """What a change does to a client that relies on what was accepted."""
+    """The effect of a change on a client that relies on the baseline."""
 
     BREAKING = "breaking"
     ADDITIVE = "additive"
 
 
 class Change(Format, frozen=True, kw_only=True):
-    """One observation that differs from the accepted baseline, with every realm in which it differs alike.
+    """One fact that differs from the accepted baseline, with all realms in which it differs in the same way.
 
-    `was` and `now` are values in words; null for a member that was not there, or is not any more.
+    `was` and `now` are values as text; null for a member that was or is missing.
     """
 
     severity: Severity
@@ -46,7 +46,7 @@ class Change(Format, frozen=True, kw_only=True):
 
     @property
     def says(self) -> str:
-        """Was and now in a few words."""
+        """The old and the new value as text."""
         name = "" if self.point == SEEN else f"{self.point}: "
         if self.was is None:
             return f"{name}{self.now}, new"
@@ -60,23 +60,23 @@ OPTIONAL: Final = "optional"
 
 
 def alternatives(value: str) -> frozenset[str]:
-    """Cut the text of a value into its alternatives, that the member may be missing (`optional`) among them."""
+    """Split the text of a value into its alternatives; `optional`, for a member that may be missing, is one of them."""
     text = value.removesuffix(f", {OPTIONAL}")
     return frozenset([*text.split(OR), *([OPTIONAL] if text != value else [])])
 
 
 def with_alternatives(kinds: Collection[str]) -> str:
-    """Return the text of a value; `number` takes in `integer`."""
+    """Return the text of a value with these alternatives; `number` includes `integer`."""
     words = OR.join(sorted({*kinds} - {OPTIONAL, *(["integer"] if "number" in kinds else [])}))
     return f"{words}, {OPTIONAL}" if OPTIONAL in kinds else words
 
 
 def parent_of(path: str) -> str:
-    """Return the path of the object or array that a member or an item stands in."""
+    """Return the path of the object or array that contains a member or an item."""
     return path.removesuffix("[]") if path.endswith("[]") else path.rpartition(".")[0]
 
 
-#: Keys that are values, such as identifiers and numbers, become this one.
+#: Replaces keys that are values, such as identifiers and numbers.
 ANY_KEY: Final = "*"
 _VALUE_KEY: Final = re.compile(r"\d+|[0-9a-fA-F-]{12,}|rc-.*")
 _NAMES_ONLY: Final = str.maketrans({".": "·", "[": "(", "]": ")", "|": "/"})
@@ -89,24 +89,24 @@ _KINDS: Final = {bool: "boolean", int: "integer", float: "number", dict: "object
 
 
 def shape_of(value: Any) -> dict[str, str]:
-    """Return the kinds in a body by their paths, `body.createdOn: string date-time`, and never its values."""
+    """Return the kinds in a body by path, such as `body.createdOn: string date-time`, without its values."""
     return {f"{BODY}{path}": kind for path, kind in sorted(_shape_of(value).items())}
 
 
 def _shape_of(value: Any, depth: int = 0) -> dict[str, str]:
-    """The kinds in a value by their paths from it on, items of an array put together."""
+    """The kinds in a value by relative path; the items of an array are merged."""
     inner: dict[str, list[dict[str, str]]] = defaultdict(list)
     for name, member in value.items() if isinstance(value, dict) and depth <= _DEEPEST else ():
         key = ANY_KEY if _VALUE_KEY.fullmatch(name) else name.translate(_NAMES_ONLY)
         inner[f".{key}"].append(_shape_of(member, depth + 1))
     for item in value if isinstance(value, list) and depth <= _DEEPEST else ():
         inner["[]"].append(_shape_of(item, depth + 1))
-    members = {step + path: kind for step, shapes in inner.items() for path, kind in put_together(shapes)}
+    members = {step + path: kind for step, shapes in inner.items() for path, kind in merged_shapes(shapes)}
     return {"": _kind_of(value)} | members
 
 
-def put_together(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield several shapes as one: all kinds that a member had, and whether it was not always there."""
+def merged_shapes(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield several shapes as one: all kinds of a member, and whether it was sometimes missing."""
     for path in sorted({path for shape in shapes for path in shape}):
         kinds = {kind for shape in shapes if path in shape for kind in alternatives(shape[path])}
         around = parent_of(path)
@@ -115,7 +115,7 @@ def put_together(shapes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str
 
 
 def _kind_of(value: Any) -> str:
-    # Forms are of ASCII; half of a surrogate pair has none, and no validator takes it.
+    # All formats are ASCII, and validators cannot read lone surrogates.
     form = _form_of(value) if isinstance(value, str) and value.isascii() else None
     kind = "string" if isinstance(value, str) else _KINDS.get(type(value), "null")
     return f"{kind} {form}" if form else kind
@@ -123,15 +123,15 @@ def _kind_of(value: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def _form_of(text: str) -> str | None:
-    # Any word before a colon is a scheme; only addresses are meant.
+    # As a URI counts only an http or https address: any word before a colon would be a scheme.
     forms = _FORMS if text.startswith(("http://", "https://")) else _FORMS[:-1]
     return next((name for name in forms if _VALIDATORS[name].is_valid(text)), None)
 
 
 Value = str | tuple[str, ...]
-"""Alternatives as text, or a closed set of texts: of these nothing may go."""
+"""Alternatives as text, or a closed set of texts, from which nothing may disappear."""
 
-#: How the names of facts about generated faults begin.
+#: Beginning of the names of facts about generated faults.
 FAULT: Final = "fault "
 
 

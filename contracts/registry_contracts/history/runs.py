@@ -1,6 +1,6 @@
-"""The history of runs, JSON lines that never grow without end, and the trends of clauses over it.
+"""The history of runs, a JSON-lines file of limited size, and the trends of clauses over it.
 
-`past.json` is what a run folder keeps of the runs before it. What cannot be used is a `UsageError` that names the file.
+`past.json` holds the earlier runs in a run folder. Damaged files raise a `UsageError` that names the file.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from registry_contracts.file_formats import (
     same_outcome,
 )
 
-#: Verdicts that say a clause held, or was seen where it is silent.
+#: Verdicts of a clause that held or was observed.
 GREEN: Final = frozenset({"pass", "observed"})
-#: Verdicts that say a clause was contradicted, accepted or not.
+#: Verdicts of a contradicted clause, accepted or not.
 RED: Final = frozenset({"fail", "advisory", "deviation"})
-#: What a run says of a clause that it judged.
+#: Verdicts that the history holds: all but untested.
 JudgedWord = Annotated[
     str, one_of("fail", "error", "inconclusive", "advisory", "deviation", "observed", "pass")
 ]
 
 
 class Seen(Format, array_like=True, frozen=True):
-    """What one run says of a clause in a realm: verdict, and what its cases cost (requests; seconds of work)."""
+    """The result of one run for a clause in a realm: verdict, and cost of its cases (requests; seconds of work)."""
 
     verdict: JudgedWord
     requests: Count
@@ -58,7 +58,7 @@ class Seen(Format, array_like=True, frozen=True):
 
 
 Cells = Mapping[str, Annotated[Mapping[str, Seen], Meta(min_length=1)]]
-"""Clause id → realm → what a run said; pairs that went untested are left out."""
+"""Clause id → realm → result; untested pairs are left out."""
 
 
 class PastRun(Format, frozen=True):
@@ -93,16 +93,16 @@ class Entry(PastRun, kw_only=True, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The series; runs that were noted before there were series go by their profile."""
+        """The series, or the profile in entries without one."""
         return self.series or self.profile
 
     def __post_init__(self) -> None:
-        """Refuse a day that no calendar has, and a verdict with the exit code of another."""
+        """Refuse an impossible date, and a verdict with a wrong exit code."""
         check_moment(self.started)
         same_outcome(self.verdict, self.exit_code)
 
 
-#: Runs of one series on one target that are kept; a run of every clause takes about 50 kB.
+#: How many runs of one series on one target are kept; a run of all clauses takes about 50 kB.
 KEPT_RUNS: Final = 60
 
 
@@ -118,17 +118,17 @@ def read_line(line: str, shown: str = "the line") -> Entry:
 
 
 FILE_NAME: Final = "history.jsonl"
-#: Adding a run takes a fraction of a second.
+#: How long to wait for the lock; adding a run takes a fraction of a second.
 _LONGEST_WAIT_SECONDS: Final = 10.0
-#: A part of the runs kept: by so much a file may grow before it is rewritten, since rewriting makes large diffs.
+#: A series may grow by one in so many of the kept runs before the file is rewritten, which makes a large diff.
 _SLACK: Final = 6
 
 
 @dataclass(frozen=True)
 class History:
-    """What a history file holds: runs, oldest first.
+    """The content of a history file: runs, oldest first.
 
-    `damaged` maps what is wrong with a line to it; it is passed over, and kept whenever the file is written again.
+    `damaged` maps error messages to damaged lines; these are skipped, and kept when the file is rewritten.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -140,17 +140,17 @@ class History:
         return tuple(entry for entry in mine if series is None or entry.kind == series)
 
     def series_of(self, target: str) -> tuple[str, ...]:
-        """Names of the series on a target, the one that was run last first."""
+        """Names of the series on a target, the latest first."""
         return tuple(dict.fromkeys(entry.kind for entry in reversed(self.of(target))))
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Names of all targets, the one that was run last first."""
+        """Names of all targets, the latest first."""
         return tuple(dict.fromkeys(entry.target for entry in reversed(self.entries)))
 
 
 def read(path: Path) -> History:
-    """Read a history file, each run once; an absent one is an empty history."""
+    """Read a history file, each run once; without a file the history is empty."""
     try:
         text = read_bytes(path).decode("utf-8", errors="replace")
     except FileNotFoundError:
@@ -170,10 +170,7 @@ def read(path: Path) -> History:
 
 
 def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> None:
-    """Add a run to a history file, once; runs that end at the same time wait for one another.
-
-    Of a series that has grown by a part of what is to be kept, the oldest runs go.
-    """
+    """Add a run to a history file, once, under a lock; remove the oldest runs of a series that has grown too long."""
     with _locked(path):
         before = read(path)
         series = before.of(entry.target, entry.kind)
@@ -191,7 +188,7 @@ def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a history, which lies beside it, where only those who may write the history reach it."""
+    """Hold the lock of a history; it is beside the file, so only accounts that may write the history can lock it."""
     place = path.resolve()
     lock = FileLock(place.with_name(f".{place.name}.lock"))
     try:
@@ -207,7 +204,7 @@ def _locked(path: Path) -> Iterator[None]:
 def _add_line(path: Path, entry: Entry) -> None:
     """Append without rewriting, so that two branches of a repository merge line by line."""
     with path.open("ab+") as file:
-        # A run that was killed while it wrote leaves a line without an end; the next one must not join it.
+        # A run that was killed while it wrote may have left a line without line break.
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 1))
         cut = size > 0 and file.read(1) != b"\n"
@@ -230,8 +227,8 @@ _LETTERS: Final = {
 class Trend(Format, array_like=True, frozen=True):
     """One clause in one realm over the runs of a series.
 
-    `last_green` and `red_since` are starts of runs. `flips` are changes between green and red over the latest `WINDOW`
-    runs that were either; `letters` are the verdicts of the latest ones, from old to new.
+    `last_green` and `red_since` are starts of runs. `flips` counts changes between green and red in the latest `WINDOW`
+    runs that were either; `letters` are the latest verdicts, from old to new.
     """
 
     last_green: Moment | None = None
@@ -242,12 +239,12 @@ class Trend(Format, array_like=True, frozen=True):
 
     @property
     def flaky(self) -> bool:
-        """Whether it came and went: one flip is a change, two are not."""
+        """Whether it changed more than once: a single flip is a lasting change."""
         return self.flips > 1
 
     @property
     def since(self) -> str:
-        """Since when it is red, and when it was green last."""
+        """Since when it is red, and when it was last green, as text."""
         red = f"red since {_minute(self.red_since)}, " if self.red_since else ""
         return red + (
             f"last green {_minute(self.last_green)}" if self.last_green else "not green in the runs kept"
@@ -255,7 +252,7 @@ class Trend(Format, array_like=True, frozen=True):
 
 
 def trends(history: History, target: str, series: str | None = None) -> dict[tuple[str, str], Trend]:
-    """Return the trend of each clause and realm that a series judged: the one that was run last unless given."""
+    """Return the trend of each clause and realm that a series judged; by default the latest series."""
     series = series or next(iter(history.series_of(target)), "")
     judged: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for entry in history.of(target, series):
@@ -280,23 +277,23 @@ def _trend(judged: Sequence[tuple[str, str]]) -> Trend:
 
 
 PAST_FILE_NAME: Final = "past.json"
-#: Runs before this one that the page can draw.
+#: How many earlier runs the page can draw.
 SHOWN_RUNS: Final = 30
 
 
 class Past(Format, frozen=True):
-    """The runs before this one of its series, and what they said by clause id and realm."""
+    """The earlier runs of a series, and the trends by clause id and realm."""
 
     runs: Annotated[tuple[PastRun, ...], Meta(description="Oldest first.")] = ()
     cells: Mapping[str, Mapping[str, Trend]] = {}
     format: Literal[1] = 1
 
     def of(self, clause: str, realm: str) -> Trend:
-        """Return what is known of a clause in a realm; all empty when no earlier run judged it."""
+        """Return the trend of a clause in a realm; an empty one if no earlier run judged it."""
         return self.cells.get(clause, {}).get(realm, Trend())
 
     def describe(self, clause: str, realm: str) -> str:
-        """Say of a clause that is contradicted now since when it is, in a few words; empty without any history."""
+        """Return since when a clause is contradicted that is so now, as text; empty without a history."""
         if not self.runs:
             return ""
         before = self.of(clause, realm)
@@ -308,7 +305,7 @@ class Past(Format, frozen=True):
 
 
 def past_of(history: History, target: str, series: str) -> Past:
-    """Return what a history says of a series on a target, as a run of it that starts now has to know it."""
+    """Return the earlier runs and trends of a series on a target, for the folder of a new run."""
     runs = [msgspec.convert(e, PastRun, from_attributes=True) for e in history.of(target, series)]
     cells: dict[str, dict[str, Trend]] = defaultdict(dict)
     for (clause, realm), trend in trends(history, target, series).items():
@@ -324,7 +321,7 @@ def write_past(folder: Path, past: Past) -> Path:
 
 
 def read_past(folder: Path) -> Past:
-    """Read `past.json` of a run folder; an empty past when there is none."""
+    """Read `past.json` of a run folder; without the file, an empty past."""
     try:
         return read_file(folder / PAST_FILE_NAME, Past)
     except FileNotFoundError:

@@ -1,1 +1,1 @@
-"""The reports of a run: HTML, JUnit, HAR and summary."""
+"""The reports of a run (HTML, JUnit, HAR, summary and others): show the verdict, and judge nothing."""

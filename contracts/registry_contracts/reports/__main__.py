@@ -1,4 +1,4 @@
-"""Renders the reports of a run folder again: `python -m registry_contracts.reports RUN_FOLDER`."""
+"""Writes the reports of a run folder again: `python -m registry_contracts.reports RUN_FOLDER`."""
 
 from pathlib import Path
 
@@ -15,9 +15,9 @@ _LONGEST_LINE = 1_000
 @click.argument("run_folder", type=click.Path(path_type=Path))
 @click.option("--format", "formats", multiple=True, type=click.Choice(ALL), help="Only these; repeatable.")
 def command(run_folder: Path, formats: tuple[str, ...]) -> int:
-    """Write the reports of RUN_FOLDER again from its journals; ends with the run's exit code.
+    """Write the reports of RUN_FOLDER again from its journals; exit with the run's exit code.
 
-    What `--format har` writes is not packed, however large.
+    A file of `--format har` is never packed.
     """
     verdict = write_all(run_folder, formats or ALL)
     if not formats:

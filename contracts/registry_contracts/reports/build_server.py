@@ -1,4 +1,4 @@
-"""What build servers read: `junit.xml`, and annotations of a GitHub job."""
+"""Output for build servers: `junit.xml`, and annotations of a GitHub job."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ FILE_NAME = "junit.xml"
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `junit.xml`.
 
-    A case that failed is a failure, one that broke an error; inconclusive and untested cases are skipped,
-    with the reason as message, and so are accepted deviations and what lies outside the consumer; an advisory
-    passes and says so in its output. What has to be changed in the deviations' file is a failure of its own suite,
-    and so is breaking drift where it fails the run; other drift passes there.
-    Format: the Ant JUnit schema as Jenkins reads it.
+    A failed case is a failure, a broken one an error. Inconclusive and untested cases are skipped, with the reason as
+    message; so are accepted deviations and findings outside the consumer. An advisory passes, and its output says so.
+    Deviations that must be changed are failures in a suite of their own, and so is breaking drift if it fails the run;
+    other drift passes. The format is the Ant JUnit schema as Jenkins reads it.
     """
     judged = target_in_words(record.run.target, record.run.base_url)
     xml = JUnitXml(f"registry-contracts: {printable(judged)}")
@@ -57,7 +56,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         if suite.tests:
             xml.add_testsuite(suite)
     xml.update_statistics()  # type: ignore[no-untyped-call]
-    # Jenkins' schema (junit-10.xsd of its xUnit plugin) knows it of suites only, where the library writes it too.
+    # Jenkins' schema (junit-10.xsd of its xUnit plugin) allows this attribute in suites only.
     xml._elem.attrib.pop("skipped", None)
     path = folder / FILE_NAME
     path.write_bytes(b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring())  # type: ignore[no-untyped-call]
@@ -81,11 +80,11 @@ def _case(case: Case, verdict: RunVerdict) -> TestCase:
 def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
     mine = verdict.findings_of(case)
-    bearing = scope_of(mine)
-    if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and bearing is not ConsumerScope.COUNTS:
+    scope = scope_of(mine)
+    if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and scope is not ConsumerScope.COUNTS:
         return Skipped(
-            printable(f"{bearing}: {'; '.join(_accepted(verdict, each) for each in mine) or reason}"),
-            str(bearing),
+            printable(f"{scope}: {'; '.join(_accepted(verdict, each) for each in mine) or reason}"),
+            str(scope),
         )
     if case.outcome is Verdict.ERROR:
         return Error(printable(reason), "suite error")
@@ -129,12 +128,12 @@ def _accepted(verdict: RunVerdict, finding: Finding) -> str:
     return f"{place}; accepted until {entry.expires}: {entry.reason} ({entry.owner}, {entry.issue}, {entry.place})"
 
 
-#: Name, class, output, and what is wrong with it; None for nothing.
+#: Name, class, output, and failure or error, if any.
 _Row = tuple[str, str, str, FinalResult | None]
 
 
 def _suite(name: str, rows: Iterable[_Row]) -> TestSuite:
-    """A suite of what no case is about."""
+    """A suite of rows that are no cases."""
     suite, entries = TestSuite(name), []
     for title, place, said, result in rows:
         entry = TestCase(name=printable(title), classname=printable(place))
@@ -169,14 +168,14 @@ def _broken_run(verdict: RunVerdict, refused: str | None) -> Iterator[_Row]:
     """The errors of a run as a whole."""
     problems = "; ".join(verdict.problems)
     for name, why, kind in (
-        ("the evidence is whole", problems, "suite error"),
+        ("the evidence is complete", problems, "suite error"),
         ("settings and options can be used", refused, "usage"),
     ):
         if why:
             yield name, "registry-contracts", "", Error(printable(why), kind)
 
 
-#: Where clauses stand in this project, and what stands for one that is not there.
+#: Folder of the clauses in this project, and the file for clauses without one.
 _FOLDER: Final = "openapi/clauses"
 _DESCRIPTION: Final = "openapi/registry.yaml"
 _LONGEST: Final = 1000
@@ -193,7 +192,7 @@ _FROM_PROPERTY: Final = re.compile(r"[%\r\n:,]")
 
 
 def _word(finding: Finding) -> str:
-    # What a consumer does not use fails nothing.
+    # Findings outside the consumer do not fail the run.
     return _WORDS[finding.standing if finding.counted else Standing.OBSERVED]
 
 
@@ -205,7 +204,7 @@ def _place(clause: Clause | None) -> tuple[str, int]:
 
 
 def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
-    """A command of GitHub's runner for each finding, the worst first, nothing in which is a command of its own."""
+    """A command for GitHub's runner for each finding, the worst first, escaped so that it holds no other command."""
     clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for cause in verdict.causes:
         file, line = _place(clauses.get(cause.clause))
@@ -223,7 +222,7 @@ def _escaped(text: str, what: re.Pattern[str]) -> str:
 
 
 def annotate(verdict: RunVerdict) -> None:
-    """Tell GitHub's runner of the findings, where one is at work."""
+    """Report the findings to GitHub's runner, in a GitHub job."""
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in annotation_lines(verdict):
             tell_runner(sys.stdout, line)

@@ -1,4 +1,4 @@
-"""The card of a finding: all that is shown of it, once, for the terminal, tickets, JUnit, the page and the summary."""
+"""The card of a cause: everything that the terminal, tickets, JUnit, the page and the summary show about it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from registry_contracts.reports.shell_commands import NextCommand, own_commands
 from registry_contracts.safe_text import cut, many, plain_line
 
 FOLDER_NAME: Final = "findings"
-#: Ending of the file that sends the requests of a finding.
+#: Ending of the script that sends the requests of a finding.
 SCRIPT: Final = ".sh"
-#: Findings that are told one by one in a terminal; the report holds them all.
+#: Most findings in the terminal; the report has all.
 _FINDINGS_AT_MOST: Final = 40
 _FOLLOWING_AT_MOST: Final = 3
 _LONGEST: Final = 400
-#: Characters of a body in a ticket, and of a write that the finding relies on.
+#: Longest body in a ticket: of the finding's exchanges, and of earlier writes.
 _BODY, _EARLIER_BODY = 20_000, 4_000
 COLOURS: Final[Mapping[Standing, str]] = {
     Standing.FAIL: "red",
@@ -42,16 +42,16 @@ STANDING_SENTENCES: Final[Mapping[Standing, str]] = {
     Standing.FAIL: "a statement of the interface document is contradicted; this fails the run",
     Standing.ADVISORY: "a reasonable reading of the document is contradicted; this does not fail a run",
     Standing.DEVIATION: "contradicted, known and accepted until a day; this does not fail a run",
-    Standing.UNCONFIRMED: "seen, but it did not come back on fresh data; this does not fail a run",
+    Standing.UNCONFIRMED: "seen once, but not again with fresh data; this does not fail a run",
     Standing.OBSERVED: "the interface document is silent here; this does not fail a run",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A cause with its clause, the exchanges that show it, the earlier writes they rely on, and what to do next.
+    """A cause with its clause, the exchanges that show it, the earlier writes that they rely on, and next commands.
 
-    `script` sends the requests without this program; it is empty where they are not known.
+    `script` sends the requests without this program; it is empty if the record does not hold them.
     """
 
     cause: Cause[Finding]
@@ -70,12 +70,12 @@ class Card:
 
     @property
     def says(self) -> str:
-        """What it does to the run."""
+        """Its effect on the run, as a sentence."""
         return STANDING_SENTENCES[self.finding.standing]
 
     @property
     def culprit(self) -> Exchange | None:
-        """The exchange that gives it away."""
+        """The exchange that shows the contradiction."""
         return next((exchange for exchange in self.shown if exchange.id == self.cause.culprit), None)
 
 
@@ -111,13 +111,13 @@ def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]
 
 
 def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -> list[str]:
-    """Return what cases are called, each name once."""
+    """Return the names of cases, each once."""
     names = {case.id: case.name for case in record.cases}
     return list(dict.fromkeys(names.get(case, case) for case in cases))
 
 
 def following(cause: Cause[Finding]) -> str:
-    """What only follows from a finding, in a few words."""
+    """The contradictions that only follow from a cause, as text."""
     named = list(dict.fromkeys(f"{each.clause} ({each.operation})" for each in cause.follows))
     more = len(named) - _FOLLOWING_AT_MOST
     return cut(", ".join(named[:_FOLLOWING_AT_MOST]) + (f" and {more} more" if more > 0 else ""), _LONGEST)
@@ -133,7 +133,7 @@ class Line:
 
 
 def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Line]:
-    """Tell the findings of a run by cause, numbered, the worst first; at most a dozen lines for each.
+    """Lines on the findings of a run by cause, numbered, the worst first; at most a dozen lines each.
 
     Args:
         run_command: the command of the run, as `run.json` holds it.
@@ -156,7 +156,7 @@ def lines_of(verdict: RunVerdict, run_command: str, folder: Path) -> Iterator[Li
 
 
 def _standing_of(verdict: RunVerdict, cause: Cause[Finding]) -> Iterator[str]:
-    """What keeps a finding from failing the run, whom it concerns, and what it explains."""
+    """Why a cause does not fail the run, which methods it concerns, what it blocked, and what follows from it."""
     accepted = verdict.accepting(cause.lead)
     if not cause.counted:
         yield "outside the consumer, not counted"
@@ -167,7 +167,7 @@ def _standing_of(verdict: RunVerdict, cause: Cause[Finding]) -> Iterator[str]:
     if cause.blocked_cases:
         yield cause.stood_in_the_way
     if cause.follows:
-        yield f"from it follows: {following(cause)}"
+        yield f"this also causes: {following(cause)}"
 
 
 def in_text(cause: Cause[Finding]) -> str:

@@ -1,4 +1,4 @@
-"""What was written before the exchanges of a finding, on which they rely."""
+"""Finds the earlier writes that the exchanges of a finding rely on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from registry_contracts.exchanges.transcript import json_of
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.session.namespace import SUITE_PREFIX
 
-#: Identifiers of documents and temporary files as they stand in paths and bodies; longer than words and schema names.
+#: Identifiers of documents and temporary files in paths and bodies; longer than most words and schema names.
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NUMBER: Final = re.compile(r"/attachments/(\d+)(?:/|$)")
 _WRITES: Final = frozenset({"POST", "PUT", "DELETE"})
-#: A shared record may have been written to by hundreds of cases.
+#: Most writes that are shown: hundreds of cases may have written to a shared record.
 _MOST: Final = 12
-#: Enough to tell one page of a list from the next.
+#: Most writes for a list of drafts: enough for two pages.
 _IN_A_LIST: Final = 5
 _ATTACHMENT: Final = "attachment "
 #: Segments of the interface's own paths.
@@ -31,12 +31,12 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange], told: str = "")
     """Return the earlier writes that exchanges rely on, in the order they were sent, and one request like theirs.
 
     Args:
-        told: what was expected and seen, which may name further records.
+        told: texts of the finding (expected and seen), which may name further records.
 
     Returns:
-        Writes in the same realm that were accepted and name one of the records that the exchanges, or a write that is
-        needed for them, speak of; of another case only what made the record. Before a list, what may stand in it. At
-        most a dozen, the latest.
+        Accepted writes in the same realm that name a record of the exchanges, or of a write that these need. Of other
+        cases only those that made the record; for a list also writes that may have added to it. The latest, at most a
+        dozen.
     """
     if not shown:
         return ()
@@ -54,12 +54,12 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange], told: str = "")
                 asked, wanted = True, wanted | _named(exchange)
                 writes.append(exchange)
             continue
-        # Of what cases wrote in place of each other, the last stands: others would hide what made the record.
+        # Of writes that replace each other, only the last counts: others would hide the one that made the record.
         place, own = (exchange.method, urlsplit(exchange.url).path), _of_the_attempt(exchange, shown)
         if place in replaced and not own:
             continue
         if exchange.method == "DELETE" and not own:
-            # What another case saved and deleted is as if it had never been; a record of the settings may lack it.
+            # A record that another case saved and deleted is gone; only one that the settings name may be needed.
             replaced |= {("PUT", place[1])}
             if any(name.startswith(SUITE_PREFIX) for name in _named(exchange)):
                 continue
@@ -81,16 +81,16 @@ def _before(record: RunRecord, shown: Sequence[Exchange]) -> list[Exchange]:
 
 
 def _was_done(exchange: Exchange) -> bool:
-    """Whether a request wrote something, by its answer."""
+    """Whether a write was accepted."""
     response = exchange.response
     writes = exchange.method in _WRITES and exchange.operation not in (None, "createToken")
-    # One that was taken without a right token is a finding itself, and prepares nothing on a service without it.
+    # A write that was accepted with a wrong token is a finding itself; a correct service would refuse it.
     proper = exchange.authorization in (None, "Bearer $TOKEN")
     return writes and proper and response is not None and response.status < 400
 
 
 def _was_asked_before(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
-    """Whether the same was asked of the same document, and answered: a fault may show from the second time on."""
+    """Whether the attempt already sent this request to the same document: a fault may only show the second time."""
     asked = {(other.operation, subject_of(other.url)) for other in shown}
     answered = exchange.response is not None and exchange.response.success
     return (
@@ -101,7 +101,7 @@ def _was_asked_before(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
 
 
 def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) -> bool:
-    """Whether a write made, or changed in the same attempt, something that is wanted."""
+    """Whether a write made a wanted record, or changed it in the same attempt."""
     if exchange.operation in operations_with(stores="attachment"):
         return bool(wanted & {name for name in _answered(exchange) if name.startswith(_ATTACHMENT)})
     lasting = operations_with(permanent=True, takes_record=True)
@@ -112,17 +112,17 @@ def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) 
 
 
 def _fills(exchange: Exchange, name: str, wanted: set[str], shown: Sequence[Exchange]) -> bool:
-    """Whether a write put something into a list that is shown: a draft of the same role's, a document's attachment."""
+    """Whether a write added something to a list that is shown: a draft of the same role, or an attachment."""
     if exchange.operation not in _writes_listed_by(name) or not exchange.request_body.whole:
         return False
     if name == "listDrafts":
         return exchange.role in {other.role for other in shown}
-    # The attachments of a document that cases share were created by another of them.
+    # Another case may have created the attachments of a shared document.
     return bool(wanted & _named(exchange))
 
 
 def _writes_listed_by(name: str) -> list[str]:
-    """Operations that put something into what an operation lists."""
+    """The operations that add something to the list of an operation."""
     operations = load_description().operations
     family = operations_with(family=operations[name].family)
     return [write for write in family if operations[write].stores]
@@ -145,7 +145,7 @@ def _named(exchange: Exchange) -> set[str]:
 
 
 def _answered(exchange: Exchange) -> set[str]:
-    """Identifiers and numbers that an answer to a write gives."""
+    """Identifiers and attachment numbers in an answer."""
     values = set(_scalars(json_of(exchange.response.body))) if exchange.response else set()
     return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)} | {
         f"{_ATTACHMENT}{value}" for value in values if isinstance(value, int) or str(value).isdigit()
@@ -153,7 +153,7 @@ def _answered(exchange: Exchange) -> set[str]:
 
 
 def _listed_documents(exchange: Exchange) -> set[str]:
-    """Documents whose attachments an answer lists; one that lists another document's relies on that, too."""
+    """Identifiers in a list of attachments, which may include those of other documents."""
     listing = exchange.operation == "listAttachments" and exchange.response is not None
     values = _scalars(json_of(exchange.response.body)) if listing and exchange.response else ()
     return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)}

@@ -32,7 +32,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write the files, and remove those of an earlier rendering.
 
     Returns:
-        The folder `findings`, which is there even when nothing was found.
+        The folder `findings`, which also exists without findings.
     """
     target = folder / FOLDER_NAME
     target.mkdir(exist_ok=True)
@@ -53,8 +53,8 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[str, Any]:
     """Return a finding with its clause, its target and its exchanges.
 
-    `level`, `wording` and `source` are null where the catalogue does not have the clause. `arranged` was sent before
-    `sequence`, the minimal sequence that shows the finding.
+    `level`, `wording` and `source` are null if the catalogue lacks the clause. `sequence` is the minimal sequence that
+    shows the finding; `arranged` was sent before it.
     """
     run, shown = record.run, shown_exchanges(record, finding)
     told = f"{finding.expected} {finding.seen}"

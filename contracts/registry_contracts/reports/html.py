@@ -1,4 +1,4 @@
-"""`index.html`: the run for people: verdict, findings, what was not judged, clauses by realm, trends."""
+"""`index.html`: a page with verdict, findings, unjudged clauses, clauses by realm, and trends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.reports.cards import Card, cards_of
 from registry_contracts.reports.pages import Limits, inlined, template_environment, within_limits
-from registry_contracts.reports.summary import counts_per_realm, deviation_groups, lamps, wanting
+from registry_contracts.reports.summary import counts_per_realm, deviation_groups, statuses, wanting
 from registry_contracts.safe_text import printable
 
 FILE_NAME: Final = "index.html"
@@ -40,12 +40,12 @@ _MARKED_AT_MOST: Final = 20
 _EXCHANGES_AT_MOST: Final = 8
 _BODY_CHARACTERS: Final = 4_000
 _FLAKY_AT_MOST: Final = 30
-#: What the verdict on a clause in a realm says.
+#: The meaning of each verdict on a clause in a realm.
 MEANINGS: Mapping[Verdict, str] = MappingProxyType(
     {
         Verdict.FAIL: "a must of the document is contradicted, confirmed on fresh data",
         Verdict.ERROR: "the suite itself broke",
-        Verdict.INCONCLUSIVE: "the environment or a finding stood in the way",
+        Verdict.INCONCLUSIVE: "the environment or a finding prevented a verdict",
         Verdict.ADVISORY: "a reasonable reading of the document is contradicted",
         Verdict.DEVIATION: "contradicted, known and accepted until a day",
         Verdict.UNTESTED: "out of the profile, a setting is missing, or no request could show it",
@@ -53,7 +53,7 @@ MEANINGS: Mapping[Verdict, str] = MappingProxyType(
         Verdict.PASS: "an assertion was reached, and held",
     }
 )
-#: Verdict of a run → the verdict of a clause whose mark and colour it takes.
+#: Verdict of a run → the verdict of a clause with the same mark and colour.
 KINDS: Mapping[str, str] = MappingProxyType(
     {
         **{str(verdict): str(verdict) for verdict in Verdict},
@@ -68,7 +68,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `index.html` and return its path.
 
     Raises:
-        UsageError: what the folder keeps of earlier runs was altered.
+        UsageError: the folder's file of earlier runs is damaged.
     """
     path = folder / FILE_NAME
     path.write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
@@ -76,10 +76,10 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
 
 def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> str:
-    """Return the page: what came over the wire is escaped, and no script but the page's own may run.
+    """Return the page: texts from outside are escaped, and only the page's own script may run.
 
     Args:
-        past: the runs before it.
+        past: the earlier runs.
     """
     known, cards = past or Past(), list(cards_of(record, verdict))
     content: dict[str, Any] = {
@@ -88,7 +88,7 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         "verdict": verdict,
         "verdicts": list(Verdict),
         "kinds": KINDS,
-        "lamps": lamps(record, verdict),
+        "statuses": statuses(record, verdict),
         "realms": _realms(record, verdict),
         "meanings": MEANINGS,
         "deviations": deviation_groups(verdict),
@@ -129,7 +129,7 @@ def _environment(limits: Limits) -> Environment:
 
 
 def _marking(text: str, marks: Sequence[str]) -> Markup:
-    """Return a text with what gives a finding away marked, everything escaped."""
+    """Return an escaped text with the texts `marks` highlighted."""
     text, wanted = printable(text), [printable(mark) for mark in marks if mark.strip()]
     if not wanted:
         return escape(text)
@@ -143,9 +143,9 @@ def _marking(text: str, marks: Sequence[str]) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One clause with its cells by realm, and what is behind each: cases with the finding that blocked them, and facts.
+    """One clause with its cells by realm and, for each, the cases with the finding that blocked them, and the facts.
 
-    `facts` are observations at a silent point, in words.
+    `facts` are observations at a silent point, as text.
     """
 
     clause: Clause
@@ -156,7 +156,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The rows of one clause family and how many cells have which verdict."""
+    """The rows of one clause family, and the number of cells with each verdict."""
 
     name: str
     rows: tuple[Row, ...]
@@ -164,7 +164,7 @@ class Family:
 
 
 def _realms(record: RunRecord, verdict: RunVerdict) -> list[str]:
-    """The columns of the grid: the run's realms, then `any` when a clause is judged once for all."""
+    """The columns of the grid: the run's realms, then `any` for clauses that are judged once for all realms."""
     seen = {cell.realm for cell in verdict.cells}
     order = [*record.run.realms, ANY_REALM]
     return [realm for realm in order if realm in seen] + sorted(seen - set(order))
@@ -193,7 +193,7 @@ def _families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
 
 def _cases(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> list[tuple[Case, str | None]]:
     cases = [by_id[case] for case in cell.cases]
-    # A universal check is reached by nearly every case: those that list the clause come first.
+    # Cases that list the clause come first, since universal checks run in nearly every case.
     cases.sort(
         key=lambda case: (
             cell.clause.id not in case.clauses,
@@ -205,7 +205,7 @@ def _cases(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> list[t
 
 
 def _exchanges(cards: Iterable[Card], budget: int) -> dict[str, list[tuple[Exchange, str, str]]]:
-    """The exchanges of cards, each with its request and response as text, by cause; none past the budget."""
+    """The exchanges of cards by cause, with request and response as text; cards beyond the budget get none."""
     fitting, most = {}, _BODY_CHARACTERS
     for card in cards:
         marks, around = card.cause.marks, (*card.before, *card.shown[-_EXCHANGES_AT_MOST:])
@@ -218,19 +218,19 @@ def _exchanges(cards: Iterable[Card], budget: int) -> dict[str, list[tuple[Excha
 
 
 def _since(past: Past, cause: Cause[Finding]) -> str:
-    """Since when a clause is contradicted, in words; empty without a history."""
+    """Since when a clause is contradicted, as text; empty without a history."""
     words = {past.describe(finding.clause, finding.realm): finding.realm for finding in cause.findings}
     return "; ".join(f"{realm}: {text}" if words.keys() - {text} else text for text, realm in words.items())
 
 
 def _new(past: Past, cause: Cause[Finding]) -> bool:
-    """Whether earlier runs judged it, and it was not red in the last."""
+    """Whether earlier runs judged the clauses, and the last of them was not red."""
     histories = [past.of(finding.clause, finding.realm) for finding in cause.findings]
     return all(history.runs and history.red_since is None for history in histories)
 
 
 def _runs(record: RunRecord, verdict: RunVerdict, past: Past) -> list[PastRun]:
-    """The runs of the series, the latest first and this one before them; empty where no earlier one is known."""
+    """This run and the earlier ones of its series, the latest first; empty without earlier ones."""
     run = record.run
     counts = {str(kind): number for kind in Verdict if (number := verdict.count(kind))}
     requests, seconds = run.environment.requests, run.seconds or 0.0
@@ -239,7 +239,7 @@ def _runs(record: RunRecord, verdict: RunVerdict, past: Past) -> list[PastRun]:
 
 
 def _flaky(past: Past) -> list[tuple[str, str, int]]:
-    """Clauses that came and went in earlier runs, with their realms and how often."""
+    """Flaky clauses of earlier runs, with realm and number of flips."""
     places = [
         (clause, realm, trend.flips)
         for clause, realms in past.cells.items()

@@ -1,4 +1,4 @@
-"""Kept runs: the verdict that the latest one left, and the status it gives to clauses."""
+"""Reads kept runs: their folder, their verdict, the history, and accepted deviations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run_folder(reports: Path, run: str | None) -> Path:
         run: Path of a run folder, or its name in `reports`; None for the latest run.
 
     Raises:
-        UsageError: there is none; says where it was looked for.
+        UsageError: there is none; the message says where it was searched.
     """
     folder = _latest(reports) if run is None else next(filter(Path.is_dir, (Path(run), reports / run)), None)
     if folder is None:
@@ -38,24 +38,24 @@ def run_folder(reports: Path, run: str | None) -> Path:
 def _latest(reports: Path) -> Path | None:
     latest = reports / LATEST
     if latest.is_file():
-        # A file system without links holds the folder's name in a text file.
+        # On a file system without links it is a text file with the folder's name.
         latest = reports / convert(read_text(latest, str(latest)).strip(), FileName, str(latest))
     if latest.is_dir():
         return latest
-    # A command that was refused took the link away.
+    # A refused command removed the link.
     return max(
         (path.parent for path in reports.glob(f"[0-9]*/{VERDICT}")), default=None, key=lambda run: run.name
     )
 
 
 def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] | None:
-    """Read the latest run of a reports folder, its name and its verdict; None when there is none.
+    """Read the name and verdict of the latest run in a reports folder; None if there is none.
 
     Args:
         run: Another run's name, or the path of its folder.
 
     Raises:
-        UsageError: its `verdict.json` cannot be read, or a run that was named is not there.
+        UsageError: its `verdict.json` cannot be read, or the named run does not exist.
     """
     if run is None and _latest(reports) is None:
         return None
@@ -70,7 +70,7 @@ def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] |
 
 
 def history_of(reports: Path, target: str | None) -> dict[tuple[str, str], Trend]:
-    """The trends of a target, by clause and realm; of the target that was run last by default."""
+    """The trends of a target, by clause and realm; by default of the latest run's target."""
     history = runs.read(reports / runs.FILE_NAME)
     name = target or next(iter(history.targets), None)
     return trends(history, name) if name is not None else {}

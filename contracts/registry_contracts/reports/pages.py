@@ -1,6 +1,6 @@
-"""What reports made from templates share: all text is escaped.
+"""Shared parts of reports that are made from templates: escaping, size limits, and the page's style and script.
 
-An HTML page is one file without network requests, of limited size.
+An HTML page is one file of limited size, and sends no network requests.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from markupsafe import Markup
 
 from registry_contracts.safe_text import cut, fenced, inline, many, printable
 
-#: Bytes that a page may have.
+#: Largest size of a page, in bytes.
 _LARGEST: Final = 3_000_000
-#: No text is cut below this, so that it can still be told from others.
+#: Texts are never cut to fewer characters.
 _SHORTEST: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one try.
+    """Limits of a page.
 
     Attributes:
         lines: rows of one table.
         cards: findings.
         budget: characters of all exchanges together; escaping can make up to five bytes of one.
         line: characters of a line to copy.
-        share: of the length that a text is cut at elsewhere, 0 to 1.
+        share: factor for the lengths at which other texts are cut, 0 to 1.
     """
 
     lines: int
@@ -44,11 +44,11 @@ class Limits:
     share: float
 
     def cut(self, text: str, length: int) -> str:
-        """Return a text, cut at its share of `length` characters."""
+        """Return a text, cut at `share` times `length` characters."""
         return cut(text, max(_SHORTEST, round(length * self.share)))
 
 
-#: What is tried in turn; the last fits any number of findings.
+#: Limits that are tried one after the other; the last fits any number of findings.
 TRIES: Final = (
     Limits(lines=400, cards=200, budget=350_000, line=6_000, share=1.0),
     Limits(lines=120, cards=60, budget=80_000, line=1_500, share=0.4),
@@ -57,7 +57,7 @@ TRIES: Final = (
 
 
 def within_limits(render: Callable[[Limits], str]) -> str:
-    """Return a page by the first limits that keep it small enough to be opened from a mail."""
+    """Return the page with the first limits that make it small enough."""
     page = ""
     for limits in TRIES:
         page = render(limits)
@@ -67,7 +67,7 @@ def within_limits(render: Callable[[Limits], str]) -> str:
 
 
 def template_environment(limits: Limits) -> Environment:
-    """Make an environment for the templates of this package; texts are escaped, and made printable."""
+    """An environment for the HTML templates of this package; texts are escaped and made printable."""
     environment = _environment(autoescape=True, finalize=_finalize)
     environment.filters["cut"] = limits.cut
     environment.filters["clock"] = lambda moment: moment.replace("T", " ").partition(".")[0].partition("+")[0]
@@ -77,9 +77,9 @@ def template_environment(limits: Limits) -> Environment:
 
 @cache
 def markdown_template(name: str) -> Template:
-    """Return a template of Markdown, in which every text stands on one line, escaped, unless it is marked as safe."""
+    """Return a Markdown template, which escapes texts and puts each on one line, unless it is marked as safe."""
     environment = _environment(
-        # What is made is no HTML; each text is escaped for Markdown.
+        # Texts are escaped for Markdown instead of HTML.
         autoescape=False,
         keep_trailing_newline=True,
         finalize=lambda value: _in_line(value) if isinstance(value, str) else value,
@@ -111,13 +111,13 @@ def template_text(name: str) -> str:
 
 
 def inlined(style: str = "") -> dict[str, str]:
-    """Return what a page needs to hold the one style and script, and to allow no others.
+    """Return the style and script of a page, with hashes for a policy that allows no others.
 
     Args:
-        style: What stands before the style that all pages have.
+        style: Additional style, put before the common one.
 
     Returns:
-        `style` and `script` as they stand in the page, `style_hash` and `script_hash` for its policy.
+        `style`, `script`, `style_hash` and `script_hash`.
     """
     texts = {"style": style + template_text("report.css"), "script": template_text("report.js")}
     hashes = {f"{name}_hash": _hash(text) for name, text in texts.items()}
@@ -125,7 +125,7 @@ def inlined(style: str = "") -> dict[str, str]:
 
 
 def is_web(address: str) -> bool:
-    """Tell whether an address may be made a link: nothing that could run, or that is not shown as it is."""
+    """Tell whether an address may become a link: http or https, and printable."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -1,6 +1,6 @@
-"""The script of a finding: it sends the requests by curl, and compares the answers with those of the run.
+"""The shell script of a finding: it sends the requests by curl, and compares the answers with those of the run.
 
-It is written from the exchanges. It ends with 0 only where all that the finding was made of is the same again.
+It is made from the exchanges. It exits with 0 only if everything that the finding rests on is the same again.
 """
 
 from __future__ import annotations
@@ -44,39 +44,39 @@ from registry_contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_I
 
 _TEMPLATE: Final = "templates/finding.sh"
 _LINE: Final = 400
-#: Checks that look at nothing but the hundreds of the status.
+#: Checks that judge the class of the status only.
 _BY_STATUS: Final = frozenset(
     check.id for check in (http.ACCEPTANCE, http.REFUSED, http.BELOW_500, documents.GONE, sign_in.NO_TOKEN)
 )
-#: Checks that an errors array would keep.
+#: Checks that hold if the answer has an errors array.
 _BY_ERRORS: Final = frozenset({http.TURNED_DOWN.id, documents.ERRORS_ARRAY.id})
 _SIGN_IN: Final = "createToken"
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NAME: Final = re.compile(r"[\w.-]{3,}", re.ASCII)
 _IDENTIFYING: Final = re.compile(r"[0-9]|\w[-.]\w")
-#: A number; a member that a variable of a shell can be named after.
+#: A number; a member whose name can be that of a shell variable.
 _NUMBER: Final = re.compile(r"[0-9]+")
 _MEMBER: Final = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _PARTS_OF_PATHS: Final = frozenset({"versions", "draft", "attachments", "persist-temporary"})
-#: What case reads as a pattern.
+#: Characters that are special in the patterns of the shell's `case`.
 _IN_PATTERNS: Final = re.compile(r"[*?\[\]\\]")
 _USAGE: Final = """#!/usr/bin/env bash
 # {clause}, {place}: {should}
 # Sends the requests of finding {id} by curl, and compares the answers with those of the run.
 #     bash {id}.sh            at {where}
 #     bash {id}.sh ADDRESS    at another address
-# It ends with 0 where the finding shows again, 1 where the answers are others, 2 where an account is not set or cannot
-# sign in, 3 where no answer comes, 4 where the answers have to be compared by eye.
+# Exit codes: 0 the finding shows again, 1 the answers are different, 2 an account is not set or cannot sign in,
+# 3 no answer came, 4 the answers must be compared by eye.
 """
 
 
 def script(
     run: RunFacts, cause: Cause[Finding], before: Sequence[Exchange], shown: Sequence[Exchange]
 ) -> str:
-    """Return the script of a finding; empty where its exchanges are not known.
+    """Return the script of a finding; empty without exchanges.
 
     Args:
-        before: what was written earlier, on which its requests rely.
+        before: earlier writes that its requests rely on.
         shown: its exchanges.
     """
     return encodable(_Script(run, cause, before, shown).text()) if shown else ""
@@ -90,7 +90,7 @@ class _Script:
         self._sent, self._shown = [*before, *shown], shown
         self._deciding = self._decides(shown[-1])
         self._judged = list(shown[-1:] if self._deciding else shown)
-        #: What stands in texts for the values of the run that are others now.
+        #: Values of the run that change with each execution, and the variables that replace them.
         self._slots: list[Slot] = []
         if run.base_url:
             self._slots.append((re.compile(re.escape(run.base_url.rstrip("/"))), "$BASE"))
@@ -102,7 +102,7 @@ class _Script:
                 self._slots.append((re.compile(f"(?<={prefix}){re.escape(token)}"), variable))
 
     def _decides(self, last: Exchange) -> tuple[str, ...]:
-        """The comparison of the last answer where a part of it decides; empty where all of all answers do."""
+        """Commands that compare the last answer, if a part of it decides; empty if all answers must be the same."""
         check, answer = self._finding.check, last.response
         if answer is None:
             return ()
@@ -146,7 +146,7 @@ class _Script:
             yield from _account(role, body, embedded=embedded)
 
     def _step(self, number: int) -> Iterator[str]:
-        """A request, what of its answer is taken over, and the comparison of its answer."""
+        """A request, the variables taken from its answer, and the comparison of its answer."""
         exchange = self._sent[number]
         name = shlex.quote(plain_line(exchange.operation or exchange.method))
         yield f"\n# {name}"
@@ -164,7 +164,7 @@ class _Script:
             yield from self._comparison(exchange)
 
     def _comparison(self, exchange: Exchange) -> Iterator[str]:
-        """Whether an answer is the one of the run, in what the finding was made of."""
+        """Commands that compare an answer with that of the run, as far as the finding rests on it."""
         response = exchange.response
         if response is None:
             yield "is none"
@@ -187,14 +187,14 @@ class _Script:
             yield f"holds {shell_word(response.body.decoded, (*self._slots, secret))}"
 
     def _items(self, exchange: Exchange, response: Response) -> str:
-        """Of a list, in which other records stand now: what it has of those that the script or the finding speak of."""
+        """The command that compares a list by records that the script or the finding name; others may have changed."""
         query = dict(parse_qsl(urlsplit(exchange.url).query))
         most = query.get("$top", query.get("top", ""))
         if self._finding.check == documents.AT_MOST.id and most.isdecimal():
             records = readers.records(response) or [{}]
             names = (name for name in records[0] if response.text.count(f'"{name}"') == len(records))
             return f"more {most} {shlex.quote(next(names, ''))}"
-        # Before the answer that it quotes.
+        # Without the answer that the text quotes.
         seen = re.split(r"[\[{]", self._finding.seen)[0]
         told = _NAME.findall(f"{self._finding.expected} {seen}")
         named = {word for word in told if _IDENTIFYING.search(word) and word in response.text}
@@ -204,9 +204,9 @@ class _Script:
         return f"names {shell_word(wanted, self._slots)} {shell_word(had, self._slots)}" if wanted else ""
 
     def _given(self, number: int) -> Iterator[tuple[re.Pattern[str], str, int]]:
-        """What an answer gave that its request does not hold and that is needed: its pattern, its member, and where.
+        """Values that an answer assigned and later requests need: a pattern, the member's name, and its position.
 
-        A write gives identifiers; also what is read gives the numbers of attachments, which stand in paths.
+        Identifiers are taken from answers to writes, attachment numbers from any answer.
         """
         exchange, needed = self._sent[number], self._texts_after(number)
         counts, taken = dict[str, int](), set[str]()
@@ -226,12 +226,12 @@ class _Script:
                 yield pattern, member, counts[member]
 
     def _new(self, identifier: str, exchange: Exchange) -> bool:
-        """Whether an identifier is of the service's making."""
+        """Whether the service made an identifier: neither the request nor the run's token contains it."""
         known = f"{exchange.url} {exchange.request_body.text}"
         return identifier not in known and not (self._run.token and self._run.token in identifier)
 
     def _texts_after(self, number: int) -> list[str]:
-        """What is written into the script after a request was sent."""
+        """Texts of later requests, and of the answers to be compared."""
         later = self._sent[number + 1 :]
         requests = [text for each in later for text in (each.url, each.request_body.text)]
         compared = [
@@ -242,7 +242,7 @@ class _Script:
         return requests + [each.response.text for each in compared if each.response]
 
     def _removals(self) -> Iterator[str]:
-        """Requests that delete the drafts that others leave, so that the script leaves nothing."""
+        """Requests that delete the drafts that the script saves and does not delete."""
         left = dict[str, Exchange]()
         for exchange in self._sent:
             place = exchange.url.partition("?")[0]
@@ -265,11 +265,11 @@ class _Script:
         if why := self._by_eye():
             yield f"stop 4 {shlex.quote(f'Compare by eye: {why}.')}"
         else:
-            yield "[ $again = yes ] || stop 1 'It does not show again: the answers are others.'"
+            yield "[ $again = yes ] || stop 1 'It does not show again: the answers are different.'"
             yield "echo 'It shows again.'"
 
     def _by_eye(self) -> str:
-        """Why no script can tell whether the finding shows again; empty where one can."""
+        """Why the script cannot compare the answers itself; empty if it can."""
         answers = [each.response for each in self._judged if each.response]
         if any(f"@{BODY_IN_FILE}" in body_words(each, "", KEPT_BODY)[1] for each in self._sent):
             return "a body that was sent was not kept whole"
@@ -278,7 +278,7 @@ class _Script:
         if self._deciding:
             return ""
         if _gives_token(self._judged[-1]):
-            return "a token and its expiration are others each time"
+            return "a token and its expiration are different each time"
         return "" if all(each.body.whole for each in answers) else "an answer was not kept whole"
 
 
@@ -292,7 +292,7 @@ def _gives_token(exchange: Exchange) -> bool:
 
 
 def _account(role: str, body: str, *, embedded: bool) -> Iterator[str]:
-    """What the requests need of an account: its variables, and its token."""
+    """Commands that set the variables of an account, and its token, if the requests need them."""
     token, password = (variable_of(kind, role) for kind in (TOKEN_VARIABLE, PASSWORD_VARIABLE))
     signs_in, shows_password = (re.search(rf"\$\{{?{name}\b", body) for name in (token, password))
     if not signs_in and not shows_password:
@@ -310,13 +310,13 @@ def _account(role: str, body: str, *, embedded: bool) -> Iterator[str]:
 
 
 def _written(exchange: Exchange) -> Iterator[str]:
-    """The names of what a request wrote: of a document, of a file."""
+    """The names in the address of a write: of a document, of a file."""
     steps = unquote(urlsplit(exchange.url).path).partition("/documents/")[2].split("/")
     return (step for step in steps if step not in _PARTS_OF_PATHS and _NAME.fullmatch(step))
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
-    """Members of an answer that hold no others, in the order they stand."""
+    """Members of an answer with a scalar value, in their order."""
     if isinstance(value, list):
         for item in value:
             yield from _members(item)

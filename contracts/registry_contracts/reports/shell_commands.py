@@ -1,4 +1,4 @@
-"""What to do next about a finding, as commands of this program."""
+"""The next commands for a finding, and the options of a run's command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from registry_contracts.evidence.findings import Finding
 
-#: Options of a run that say where it was sent and what it left.
+#: Options of a run that name its target and its reports.
 _WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
 
 
@@ -22,20 +22,20 @@ class NextCommand:
 
 
 def own_commands(run_command: str, finding: Finding) -> tuple[NextCommand, ...]:
-    """Return this program's commands about a finding, as lines that work where its run was started."""
+    """Return this program's commands about a finding; they work in the folder where its run was started."""
     where = where_of(run_command)
-    # The run's own files may not say where a password goes: the command does.
+    # The command names the target: files of a kept run must not decide where a password is sent.
     given = [f"{name}={where[name]}" for name in ("--target", "--reports") if name in where]
     explain = ["registry-contracts", "explain", finding.clause]
     again = ["registry-contracts", "run", "--finding", finding.id, *given]
     return (
-        NextCommand("explain", "What the clause says, and how it fared", shlex.join(explain)),
+        NextCommand("explain", "Show the clause and its last verdicts", shlex.join(explain)),
         NextCommand("again", "Run its case again, with its target, realm and seed", shlex.join(again)),
     )
 
 
 def where_of(command: str) -> dict[str, str]:
-    """The options of a run's command that say where it was sent and what it left, by name."""
+    """The options of a run's command that name its target and its reports, with values."""
     try:
         words = shlex.split(command)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`summary.md`: the run on one page, for the job page of a build server; lamps and counts for other reports, too."""
+"""`summary.md`: the run on one page, for the job page of a build server; also statuses and counts for other reports."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,31 +29,31 @@ _COURSE_NAMES = {
 _COURSES = ("expired", "no longer happens", "partly gone", "expires soon", "accepted", "not judged")
 
 
-class Light(StrEnum):
-    """The colour of a lamp."""
+class Colour(StrEnum):
+    """The colour of a status; grey says that nothing was judged."""
 
     GREEN = "green"
     AMBER = "amber"
     RED = "red"
-    DARK = "dark"
+    GREY = "grey"
 
 
 @dataclass(frozen=True, slots=True)
-class Lamp:
-    """Whose fault it is: the contract's, a finding's that stood in the way, the environment's, the suite's.
+class Status:
+    """The status of one possible reason: contract, blocking findings, settings, environment or suite.
 
-    `verdicts` counts the clause and realm pairs that it answers for; all lamps together answer for each pair once.
+    `verdicts` counts the clause and realm pairs that it accounts for; all statuses together account for each pair once.
     """
 
     name: str
-    light: Light
+    colour: Colour
     says: str
     verdicts: int
 
 
 @dataclass(frozen=True, slots=True)
 class Wanting:
-    """Clauses that went untested for one reason; `settings` are those that are missing when that is the reason."""
+    """Clauses that stayed untested for one reason; `settings` are the missing ones, if that is the reason."""
 
     reason: str
     settings: tuple[str, ...]
@@ -70,7 +70,7 @@ class Wanting:
         return tuple(dict.fromkeys(cell.realm for cell in self.cells))
 
 
-#: What a lamp answers for of what was not judged; the others count what lies outside the run, too.
+#: The remedies of unjudged pairs that a status accounts for.
 _ANSWERS_FOR = {
     "blocked by findings": (Remedy.FINDING,),
     "settings": (Remedy.SETTING, Remedy.ACCOUNT),
@@ -79,13 +79,13 @@ _ANSWERS_FOR = {
 }
 
 
-def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
-    """Return the lamps contract, blocked by findings, settings, environment and suite."""
+def statuses(record: RunRecord, verdict: RunVerdict) -> tuple[Status, ...]:
+    """Return the statuses contract, blocked by findings, settings, environment and suite."""
     cells = remedies_of(record, verdict.cells, verdict.findings, verdict.blocked)
     missing = Counter(remedy for _, remedy in cells)
     counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
     outside = sum(remedy is None and cell.verdict in NOT_GIVEN for cell, remedy in cells)
-    lit = (
+    answers = (
         ("contract", _contradicted(verdict) or _judged(verdict), missing[None] - outside),
         (
             "blocked by findings",
@@ -96,11 +96,11 @@ def lamps(record: RunRecord, verdict: RunVerdict) -> tuple[Lamp, ...]:
         ("environment", _environment(record, verdict, counts["environment"]), counts["environment"]),
         ("suite", _suite(record, verdict, counts["suite"]), counts["suite"] + outside),
     )
-    return tuple(Lamp(name, light, says, number) for name, (light, says), number in lit)
+    return tuple(Status(name, colour, says, number) for name, (colour, says), number in answers)
 
 
 def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
-    """Return how many clauses have which verdict, by realm."""
+    """Return the number of clauses with each verdict, by realm."""
     counts: dict[str, Counter[Verdict]] = defaultdict(Counter)
     for cell in cells:
         counts[cell.realm][cell.verdict] += 1
@@ -108,7 +108,7 @@ def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
 
 
 def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
-    """Group untested cells by reason: missing settings first, then the reason that concerns most clauses."""
+    """Group untested cells by reason: missing settings first, then the most frequent reason."""
     groups: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         if cell.verdict is Verdict.UNTESTED:
@@ -118,7 +118,7 @@ def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
 
 
 def deviation_groups(verdict: RunVerdict) -> dict[str, list[DeviationOutcome]]:
-    """Return the deviations by course, as people read it, those that need a hand first; each has some."""
+    """Return the deviations by state, those that must be changed first; no group is empty."""
     groups: dict[str, list[DeviationOutcome]] = {name: [] for name in _COURSES}
     for outcome in verdict.deviations:
         groups[_course(outcome)].append(outcome)
@@ -131,76 +131,78 @@ def _course(outcome: DeviationOutcome) -> str:
     return _COURSE_NAMES[outcome.course]
 
 
-def _contradicted(verdict: RunVerdict) -> tuple[Light, str] | None:
+def _contradicted(verdict: RunVerdict) -> tuple[Colour, str] | None:
     if failing := sum(cause.fails for cause in verdict.causes):
-        return Light.RED, f"{many(failing, 'finding')} against must clauses"
+        return Colour.RED, f"{many(failing, 'finding')} against must clauses"
     if stale := sum(outcome.fails for outcome in verdict.deviations):
-        return Light.RED, f"{many(stale, 'deviation')} ran out or no longer happens"
+        return Colour.RED, f"{many(stale, 'deviation')} ran out or no longer happens"
     return None
 
 
-def _judged(verdict: RunVerdict) -> tuple[Light, str]:
+def _judged(verdict: RunVerdict) -> tuple[Colour, str]:
     standings = Counter(cause.standing for cause in verdict.causes)
     judged = len({cell.clause.id for cell in verdict.cells if cell.assertions})
     if not judged:
-        return Light.DARK, "nothing was judged"
+        return Colour.GREY, "nothing was judged"
     if accepted := standings[Standing.DEVIATION] + standings[Standing.FAIL]:
-        return Light.AMBER, f"{many(accepted, 'finding')} accepted or outside the consumer"
+        return Colour.AMBER, f"{many(accepted, 'finding')} accepted or outside the consumer"
     softer = standings[Standing.ADVISORY] + standings[Standing.UNCONFIRMED]
     if softer:
-        return Light.AMBER, f"{many(softer, 'finding')}, none against a confirmed must"
+        return Colour.AMBER, f"{many(softer, 'finding')}, none against a confirmed must"
     if verdict.problems:
-        return Light.DARK, "nothing contradicted in what is left of the record"
+        return Colour.GREY, "nothing contradicted in what is left of the record"
     if verdict.exit_code is ExitCode.INCONCLUSIVE:
-        return Light.AMBER, f"nothing contradicted in the {many(judged, 'clause')} that could be judged"
-    return Light.GREEN, f"{many(judged, 'clause')} judged, nothing contradicted"
+        return Colour.AMBER, f"nothing contradicted in the {many(judged, 'clause')} that could be judged"
+    return Colour.GREEN, f"{many(judged, 'clause')} judged, nothing contradicted"
 
 
-def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Colour, str]:
     if not verdicts:
-        return Light.GREEN, "no finding stood in the way of another verdict"
+        return Colour.GREEN, "no finding blocked another verdict"
     behind = sum(bool(cause.blocked_cases) for cause in verdict.causes)
     named = f"behind {many(behind, 'finding')}" if behind else "behind findings"
-    return Light.AMBER, f"{many(verdicts, 'verdict')} {named}"
+    return Colour.AMBER, f"{many(verdicts, 'verdict')} {named}"
 
 
-def _settings(record: RunRecord, missing: Mapping[Remedy | None, int]) -> tuple[Light, str]:
+def _settings(record: RunRecord, missing: Mapping[Remedy | None, int]) -> tuple[Colour, str]:
     wanted = [
         f"{missing[remedy]:,} for want of {remedy}" for remedy in _ANSWERS_FOR["settings"] if missing[remedy]
     ]
     if record.run.breaker and of_the_end(record.run.breaker) in _ANSWERS_FOR["settings"]:
-        return Light.RED, "they stopped the run early"
-    return (Light.AMBER, ", ".join(wanted)) if wanted else (Light.GREEN, "nothing was missing")
+        return Colour.RED, "they stopped the run early"
+    return (Colour.AMBER, ", ".join(wanted)) if wanted else (Colour.GREEN, "nothing was missing")
 
 
-def _environment(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+def _environment(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Colour, str]:
     if record.run.breaker and of_the_end(record.run.breaker) is not Remedy.SERVICE:
-        return Light.GREEN, "it answered"
+        return Colour.GREEN, "it answered"
     if record.run.breaker and record.run.breaker in verdict.reason:
-        return Light.RED, "it stopped the run early"
+        return Colour.RED, "it stopped the run early"
     if record.run.breaker:
-        return Light.RED, f"stopped early: {record.run.breaker}"
+        return Colour.RED, f"stopped early: {record.run.breaker}"
     if faults := faults_in_words(record.run.environment):
-        return Light.AMBER, faults
+        return Colour.AMBER, faults
     if verdicts:
-        return Light.AMBER, f"{many(verdicts, 'verdict')} could not be given"
-    return Light.GREEN, "no faults"
+        return Colour.AMBER, f"{many(verdicts, 'verdict')} could not be given"
+    return Colour.GREEN, "no faults"
 
 
-def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Light, str]:
+def _suite(record: RunRecord, verdict: RunVerdict, verdicts: int) -> tuple[Colour, str]:
     broken = sum(case.outcome is Verdict.ERROR for case in record.cases)
     if record.run.refused:
-        return Light.AMBER, "settings or options cannot be used; nothing was sent"
+        return Colour.AMBER, "settings or options cannot be used; nothing was sent"
     if verdict.problems:
-        return Light.RED, "the evidence is incomplete"
+        return Colour.RED, "the evidence is incomplete"
     if broken or verdict.count(Verdict.ERROR):
-        return Light.RED, f"{many(broken, 'case')} broke"
+        return Colour.RED, f"{many(broken, 'case')} broke"
     if record.run.interrupted:
-        return Light.AMBER, "interrupted by hand"
+        return Colour.AMBER, "interrupted by hand"
     if record.crashes:
-        return Light.AMBER, f"{many(len(record.crashes), 'worker')} died between two cases"
-    light, left = (Light.AMBER, f"; {many(verdicts, 'verdict')} not given") if verdicts else (Light.GREEN, "")
-    return light, f"{many(len(record.cases), 'case')} ran to the end{left}"
+        return Colour.AMBER, f"{many(len(record.crashes), 'worker')} died between two cases"
+    colour, left = (
+        (Colour.AMBER, f"; {many(verdicts, 'verdict')} not given") if verdicts else (Colour.GREEN, "")
+    )
+    return colour, f"{many(len(record.cases), 'case')} ran to the end{left}"
 
 
 FILE_NAME: Final = "summary.md"
@@ -211,7 +213,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     """Write `summary.md` and return its path.
 
     Raises:
-        UsageError: what the folder keeps of earlier runs was altered.
+        UsageError: the folder's file of earlier runs is damaged.
     """
     counts = counts_per_realm(verdict.cells)
     text = markdown_template("summary.md.j2").render(
@@ -219,13 +221,13 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         run=record.run,
         verdict=verdict,
         verdicts=list(Verdict),
-        lamps=lamps(record, verdict),
+        statuses=statuses(record, verdict),
         past=read_past(folder),
         deviations=deviation_groups(verdict),
         notes={
             "Could not be judged": verdict.unjudged_lines,
             "Waived": [outcome.sentence for outcome in verdict.waivers if outcome.needed],
-            "To be seen to": verdict.notes,
+            "Warnings": verdict.notes,
         },
         per_realm=counts,
         realms=[realm for realm in dict.fromkeys([*record.run.realms, *counts]) if realm in counts],
@@ -239,6 +241,6 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
 
 def _more(listed: Sequence[object], noun: str) -> Markup:
-    """How many of a list are not shown; empty where all are."""
+    """How many items of a list are not shown, as text; empty if all are."""
     left = len(listed) - _AT_MOST
     return Markup(f"{many(left, noun)} more in the report.\n\n" if left > 0 else "")  # noqa: S704 - not HTML

@@ -1,4 +1,4 @@
-"""`verdict.json`: the machine's answer, declared once, checked before it is written and when it is read."""
+"""`verdict.json`: the verdict for programs; its format is checked when it is written and when it is read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from registry_contracts.model.coverage import Coverage, coverage_of
 
 FILE_NAME = "verdict.json"
 FORMAT: Final = 3
-#: How a case ends that was judged.
+#: Outcomes of cases that were judged.
 _JUDGED: Final = (Verdict.PASS, Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION)
 
 Declared = TypeVar("Declared", bound=Format)
@@ -53,7 +53,7 @@ class TargetEntry(Format, frozen=True):
 
 
 class ConsumerEntry(Format, frozen=True):
-    """What the run was limited to; an empty list limits nothing."""
+    """What the run was limited to; an empty list means no limit."""
 
     file: Name
     operations: Names
@@ -90,7 +90,7 @@ class ClauseEntry(Format, frozen=True):
 
 
 class CountedChange(Change, frozen=True):
-    """A change of an observation; `counted` is false where it does not touch what the consumer uses."""
+    """A change of an observation; `counted` is false outside what the consumer uses."""
 
     counted: bool
 
@@ -110,14 +110,12 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     target: TargetEntry
     profile: str
     strict: bool
-    waived: Annotated[
-        Mapping[str, Name], Meta(description="Clause id to the reason for doing without a judgement on it.")
-    ]
+    waived: Annotated[Mapping[str, Name], Meta(description="Clause id to the reason for waiving it.")]
     consumer: ConsumerEntry | None
     waivers: tuple[WaiverOutcome, ...]
     notes: Annotated[
         tuple[Name, ...],
-        Meta(description="What needs attention and does not fail the run, with file and line."),
+        Meta(description="Warnings that do not fail the run, with file and line."),
     ]
     seed: Seed
     realms: Annotated[tuple[str, ...], Meta(extra_json_schema={"uniqueItems": True})]
@@ -135,12 +133,12 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
     causes: Annotated[
         tuple[Cause[str], ...],
-        Meta(description="The findings by what they come from, as every report shows them."),
+        Meta(description="The findings grouped by cause, as every report shows them."),
     ] = ()
     observations: tuple[Observation, ...]
     drift: Annotated[
         tuple[CountedChange, ...],
-        Meta(description="How observations differ from the accepted baseline; empty where there is none."),
+        Meta(description="How observations differ from the accepted baseline; empty without a baseline."),
     ]
     deviations: tuple[DeviationOutcome, ...]
     environment: Environment
@@ -152,7 +150,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     leftovers: tuple[Left, ...]
 
     def cells_of(self, clause: str) -> Mapping[str, CellEntry]:
-        """The verdicts on a clause by realm; none where the run did not judge it."""
+        """The verdicts on a clause by realm; empty if the run did not judge it."""
         return next((each.realms for each in self.clauses if each.id == clause), {})
 
     def __post_init__(self) -> None:
@@ -220,7 +218,7 @@ def target_of(record: RunRecord) -> TargetEntry:
 
 
 def _filled(shape: type[Declared], *sources: Any, **given: Any) -> Declared:
-    """Return a declared object: each member as given, else as the first of some objects has it, else by default."""
+    """Return an object of a declared type: each member is given, else taken from the first source that has it."""
     for name in shape.__struct_fields__:
         had = (getattr(source, name, None) for source in sources if hasattr(source, name))
         value = next((value for value in had if not callable(value)), UNSET)
@@ -232,8 +230,8 @@ def _filled(shape: type[Declared], *sources: Any, **given: Any) -> Declared:
 def _by_ids(cause: Cause[Finding]) -> Cause[str]:
     """A cause that names its findings by their ids."""
     ids = tuple(finding.id for finding in cause.findings)
-    told = structs.asdict(cause) | {"findings": ids, "follows": tuple(map(_by_ids, cause.follows))}
-    return Cause(**told)
+    members = structs.asdict(cause) | {"findings": ids, "follows": tuple(map(_by_ids, cause.follows))}
+    return Cause(**members)
 
 
 def _clauses(verdict: RunVerdict) -> list[ClauseEntry]:

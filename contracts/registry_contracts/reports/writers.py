@@ -39,7 +39,7 @@ def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     return path
 
 
-#: By format what writes it, and where that stands in the run's folder.
+#: By format: the function that writes it, and the file or folder in the run's folder.
 WRITERS: Mapping[str, tuple[Writer, str]] = MappingProxyType(
     {
         "verdict": (verdict_json.write, verdict_json.FILE_NAME),
@@ -61,7 +61,7 @@ def write_all(
 ) -> RunVerdict:
     """Judge a run folder and write its reports into it.
 
-    A report that cannot be written costs no other: the verdict names it, and the others say so too.
+    If a report cannot be written, the others still are, and the verdict names it.
 
     Args:
         run_folder: `reports/<run>/`, holding `run.json` and the journals.
@@ -72,7 +72,7 @@ def write_all(
         The run's verdict. Rendering the same folder again gives the same one.
 
     Raises:
-        UsageError: an unknown format, or a folder that is no whole run folder (see `collect`).
+        UsageError: an unknown format, or an incomplete run folder (see `collect`).
     """
     wanted = list(formats)
     for name in wanted:
@@ -83,13 +83,13 @@ def write_all(
     clauses = list(load_catalogue() if catalogue is None else catalogue)
     missing: dict[str, str] = {}
     drift = _drift(record, run_folder, missing)
-    _lead(run_folder, missing)
+    _point_latest(run_folder, missing)
     while True:
         verdict = judge(record, clauses, drift, tuple(missing.values()))
         before = len(missing)
         for name in [name for name in wanted if name not in missing]:
             _write(name, record, verdict, run_folder, missing)
-        # After a failure once more, so that no report says pass beside one that is missing.
+        # After a failure write all again, so that no report says pass while one is missing.
         if len(missing) == before:
             return verdict
 
@@ -107,7 +107,7 @@ def _drift(record: RunRecord, run_folder: Path, missing: dict[str, str]) -> Drif
 def _write(
     name: str, record: RunRecord, verdict: RunVerdict, run_folder: Path, missing: dict[str, str]
 ) -> None:
-    """Write one report; put into `missing` why it is not there, and leave no half of it behind."""
+    """Write one report; if that fails, add the reason to `missing` and remove what was written."""
     write, place = WRITERS[name]
     try:
         write(record, verdict, run_folder)
@@ -121,25 +121,25 @@ def _write(
                 path.unlink(missing_ok=True)
 
 
-def _lead(run_folder: Path, missing: dict[str, str]) -> None:
+def _point_latest(run_folder: Path, missing: dict[str, str]) -> None:
     try:
         point_latest(run_folder)
     except OSError as error:
         missing[LATEST] = unwritten(LATEST, error)
 
 
-#: Where Allure's results stand in a run's folder, as its own commands read them: as files, which are never packed.
+#: Folder of Allure's results in a run's folder; they are never packed, since Allure reads plain files.
 ALLURE_FOLDER: Final = "allure"
-#: Bytes on disk that all else in it takes at most before what is bulky is packed.
+#: Size on disk of a run's folder, without Allure's results, above which large files are packed.
 LARGEST_FOLDER: Final = 10_000_000
 
 
 def pack(run_folder: Path) -> bool:
-    """Pack journals and traffic where a run's folder takes more than `LARGEST_FOLDER`.
+    """Pack journals and traffic if a run's folder is larger than `LARGEST_FOLDER`.
 
-    Nothing is lost: every reader of a run's folder reads them packed as well. Where that is not enough, as after a
-    nightly in all realms, so is the ledger of a run that left no draft, and the traffic is left out: journals hold
-    it, and `--format har` writes it again.
+    Every reader of a run's folder also reads packed files. If that is not enough, as after a nightly in all realms,
+    pack the ledger of a run that left no draft, and remove the traffic: journals hold it, and `--format har` writes it
+    again.
 
     Returns:
         Whether they were packed.
@@ -165,7 +165,7 @@ def _is_too_large(run_folder: Path) -> bool:
 
 
 def _bytes_on_disk(path: Path) -> int:
-    """What a file takes: a disk has blocks, and a thousand small files take a thousand of them."""
+    """The size of a file on disk, in whole blocks."""
     status = path.lstat()
     return int(getattr(status, "st_blocks", 0)) * 512 or status.st_size
 

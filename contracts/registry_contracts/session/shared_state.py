@@ -140,7 +140,7 @@ class SharedState:
         return cast(T, self._known[name])
 
     def renewed(self, name: str, make: Callable[[], T], fits: Callable[[T], bool] = lambda _: True) -> T:
-        """The value of a name; made anew if there is none, or it does not `fits` any more."""
+        """The value of a name; made anew if there is none, or if `fits` rejects it."""
         path = self._path(name)
         with FileLock(f"{path}.lock"):
             if path.exists() and fits(kept := cast(T, _read(path))):

@@ -1,4 +1,4 @@
-"""What was not judged is grouped by what would remedy it, and no lamp that answers for some of it is green."""
+"""What was not judged is grouped by what would remedy it, and no status that answers for some of it is green."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from msgspec import structs
 from registry_contracts.evidence.record import QUIET, Block, ExitCode, Narrowed, Verdict
 from registry_contracts.evidence.remedies import NEXT_STEPS, Remedy
 from registry_contracts.evidence.verdicts import judge
-from registry_contracts.reports.summary import Light, lamps
+from registry_contracts.reports.summary import Colour, statuses
 from registry_contracts.session.recording import FaultEvent
 from tests.meta.evidence.sample_records import case, clause, run_record
 
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"
-#: By name: how a case ends and why, what stopped the run; the remedy, and the lamp that answers for it.
+#: By name: how a case ends and why, what stopped the run; the remedy, and the status that answers for it.
 ROWS: dict[str, Any] = {
     "setting": (Verdict.UNTESTED, "no x", {"settings": ("realm.abs-dev.x",)}, Remedy.SETTING, "settings"),
     "role": (Verdict.UNTESTED, "no nau", {"settings": ("accounts.nau",)}, Remedy.ACCOUNT, "settings"),
@@ -29,9 +29,9 @@ ROWS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("outcome", "reason", "more", "remedy", "lamp"), ROWS.values(), ids=ROWS)
-def test_what_was_not_judged_has_a_remedy_and_a_lamp_that_is_not_green(
-    outcome: Verdict, reason: str, more: dict[str, Any], remedy: Remedy, lamp: str
+@pytest.mark.parametrize(("outcome", "reason", "more", "remedy", "status"), ROWS.values(), ids=ROWS)
+def test_what_was_not_judged_has_a_remedy_and_a_status_that_is_not_green(
+    outcome: Verdict, reason: str, more: dict[str, Any], remedy: Remedy, status: str
 ) -> None:
     about = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
     stopped = case("stopped", outcome, reason=reason, clauses=(about.id,), **more)
@@ -40,9 +40,9 @@ def test_what_was_not_judged_has_a_remedy_and_a_lamp_that_is_not_green(
     (group,) = verdict.not_judged
     assert (group.remedy, group.verdicts, group.reasons) == (remedy, 1, (reason,))
     assert NEXT_STEPS[remedy] in group.line
-    lit = {each.name: each for each in lamps(record, verdict)}
-    assert (lit[lamp].light, lit[lamp].verdicts) == (Light.AMBER, 1)
-    assert lit["contract"].light is not Light.GREEN
+    found = {each.name: each for each in statuses(record, verdict)}
+    assert (found[status].colour, found[status].verdicts) == (Colour.AMBER, 1)
+    assert found["contract"].colour is not Colour.GREEN
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_records_that_lost_answers_may_have_created_are_no_fault_of_the_suite(
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize(
-    ("level", "left_out", "quiet", "code", "light"),
+    ("level", "left_out", "quiet", "code", "colour"),
     [
-        ("must", False, False, ExitCode.INCONCLUSIVE, Light.AMBER),
-        ("must", False, True, ExitCode.INCONCLUSIVE, Light.AMBER),
+        ("must", False, False, ExitCode.INCONCLUSIVE, Colour.AMBER),
+        ("must", False, True, ExitCode.INCONCLUSIVE, Colour.AMBER),
         # Another case might have reached it.
-        ("must", True, True, ExitCode.PASS, Light.GREEN),
-        ("should", False, False, ExitCode.PASS, Light.GREEN),
+        ("must", True, True, ExitCode.PASS, Colour.GREEN),
+        ("should", False, False, ExitCode.PASS, Colour.GREEN),
     ],
 )
 def test_a_must_that_its_cases_never_reached_is_no_pass_however_the_run_was_started(
-    level: str, left_out: bool, quiet: bool, code: ExitCode, light: Light, strict: bool
+    level: str, left_out: bool, quiet: bool, code: ExitCode, colour: Colour, strict: bool
 ) -> None:
     about = clause("draft-get-content", level, "getDraft", realms=("abs-dev",))
     idle = case("idle", Verdict.PASS, clauses=("c", about.id), held=1)
@@ -78,5 +78,5 @@ def test_a_must_that_its_cases_never_reached_is_no_pass_however_the_run_was_star
     narrowed = (Narrowed("cases were left out", None),) if left_out else ()
     record = run_record(idle, clauses=(about.id, "c"), strict=strict, narrowed=narrowed)
     verdict = judge(record, [about, clause("c", "must", "getDraft", realms=("abs-dev",))])
-    lit = {each.name: each.light for each in lamps(record, verdict)}
-    assert (verdict.exit_code, lit["suite"]) == (code, light)
+    found = {each.name: each.colour for each in statuses(record, verdict)}
+    assert (verdict.exit_code, found["suite"]) == (code, colour)

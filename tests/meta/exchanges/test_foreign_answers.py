@@ -152,7 +152,7 @@ def test_a_sign_in_that_is_redirected_is_answered_by_something_else() -> None:
     redirect = response(302, headers={"Location": "https://login.example.test/?next=secret"})
     told = environment_fault(redirect, "createToken")
     assert told is not None
-    assert "https://login.example.test in place" in told
+    assert "https://login.example.test instead" in told
     assert "secret" not in told
     assert environment_fault(redirect, "getAttachment") is None
 
