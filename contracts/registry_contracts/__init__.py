@@ -1,4 +1,4 @@
-"""Registry Contracts: proves against a live environment whether the document registry keeps its interface.
+"""Registry Contracts: tests on a live environment whether the document registry follows its interface document.
 
-It is imported before pytest starts, which warns of that without this word: PYTEST_DONT_REWRITE
+The commands import this package before pytest does; this word keeps pytest from warning: PYTEST_DONT_REWRITE
 """

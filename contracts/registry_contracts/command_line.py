@@ -1,4 +1,4 @@
-"""How a command of this suite is run: safe output, signals, and every error as one line with its exit code."""
+"""Runs a command of this suite: safe output, signals, and every error as one line with its exit code."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from registry_contracts.errors import (
 )
 from registry_contracts.safe_text import SafeOutput, complaint
 
-#: Exit codes of design section 3 that known errors end with.
+#: Exit codes of design section 3 for known errors.
 _INTERRUPTED: Final = 2
 _ERROR: Final = 3
 _USAGE: Final = 4
 _INCONCLUSIVE: Final = 6
-#: By kind of error; the others are errors of the suite.
+#: Exit codes by kind of error; any other is an error of the suite.
 _EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
 
@@ -35,8 +35,8 @@ def run_to_the_end(command: click.Command, name: str, refused: Callable[[], obje
     """Run a command and exit with its code; every error is one line on stderr.
 
     Args:
-        name: As a person writes it.
-        refused: Called when the words cannot be used.
+        name: The program's name in messages.
+        refused: Called after a usage error.
     """
     _open_closed_streams()
     with _safe_output():
@@ -45,9 +45,9 @@ def run_to_the_end(command: click.Command, name: str, refused: Callable[[], obje
 
 
 def _open_closed_streams() -> None:
-    """Let nothing stand where an input or output was closed from the beginning.
+    """Open the null device for each standard stream that was closed at the start.
 
-    The next file that is opened, a journal or a connection, would have its number otherwise, and take what is printed.
+    Otherwise the next opened file, such as a journal or a connection, would get its number, and receive the output.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -60,7 +60,7 @@ def _open_closed_streams() -> None:
 
 @contextmanager
 def _safe_output() -> Iterator[None]:
-    """Let nothing out that a terminal or the log of a job would obey, wherever in the program it is printed."""
+    """Escape all output that a terminal or the log of a job would obey."""
     usual = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (SafeOutput(stream) if hasattr(stream, "buffer") else stream for stream in usual)
     try:
@@ -79,7 +79,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let signals interrupt the command; Ctrl-C at any other time is left to what was there before."""
+    """Let signals interrupt the command; restore the handler of Ctrl-C afterwards."""
     before = signal.getsignal(signal.SIGINT)
     for number in INTERRUPTING_SIGNALS:
         # A signal that is ignored, as under nohup, stays ignored.

@@ -1,6 +1,6 @@
-"""Errors that a person is meant to read: one clear line each, and the exit code that goes with it.
+"""Errors for people: one clear line each, with an exit code for each kind.
 
-Other exceptions are worded here as well, and so is output whose reader is gone.
+Also formats other exceptions as a line, and discards output that nobody reads any more.
 """
 
 import difflib
@@ -32,15 +32,15 @@ class SuiteError(RegistryContractsError):
 
 
 class EnvironmentFault(RegistryContractsError):
-    """The environment stood in the way: unreachable, gateway page, rate limit, expired patience (exit code 6)."""
+    """The environment prevented an answer: unreachable, gateway page, rate limit, time-out (exit code 6)."""
 
 
 class GivenUp(EnvironmentFault):
-    """An operation has not answered for so long that it is not asked any more; all others still are."""
+    """An operation failed to answer so often that it is not sent any more; other operations still are."""
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Return a clause for a message: the near miss to `word` when there is one, else every known word."""
+    """Return the end of a message: the known word that is similar to `word`, or else all known words."""
     names = list(known)
     lowered = {name.lower(): name for name in names}
     close = difflib.get_close_matches(word.strip().lower().replace("_", "-"), lowered, n=1, cutoff=0.6)
@@ -48,15 +48,15 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"did you mean '{lowered[close[0]]}'?" if close else f"known: {', '.join(names)}"
 
 
-#: Options whose empty value says something: no more options, no content.
+#: Options that may be empty: no more options, no content.
 _MAY_BE_EMPTY: Final = frozenset({"--sandbox-arguments", "--body", "--set"})
 
 
 def refuse_empty_values(words: Sequence[str], options: Collection[str]) -> None:
-    """Refuse options without a value, as an unset variable in a script leaves them: as a path it is this folder.
+    """Refuse options with an empty value, as an unset variable in a script leaves them.
 
     Raises:
-        UsageError: names the first.
+        UsageError: names the first of them.
     """
     given = [*pairwise(words), *(word.split("=", 1) for word in words if "=" in word)]
     for name, value in given:
@@ -65,16 +65,16 @@ def refuse_empty_values(words: Sequence[str], options: Collection[str]) -> None:
 
 
 def breakdown(error: BaseException) -> str:
-    """Word an error that is none of ours: its kind, its text, and the last place in the suite that it passed."""
+    """Format an exception of other code: its kind, its text, and the innermost line of the suite in its traceback."""
     places = [frame for frame in traceback.extract_tb(error.__traceback__) if "contracts" in frame.filename]
     at = f" ({Path(places[-1].filename).name}, line {places[-1].lineno})" if places else ""
     return f"{type(error).__name__}: {error}{at}"
 
 
 def discard_unwritten(stream: IO[str] | None) -> None:
-    """Write out what a stream still holds; where its file takes nothing, throw it away.
+    """Flush a stream; if its file accepts nothing, discard the buffer.
 
-    Python would try once more at its end, and exit with a code of its own.
+    Otherwise Python would try again at its end, and exit with another code.
     """
     if stream is None or stream.closed:
         return

@@ -1,9 +1,8 @@
-"""File formats: each JSON file of ours is declared once, as a type; TOML files keep the line of everything.
+"""File formats: declarations of our JSON files, and TOML files with line numbers for messages.
 
-A declaration is a `Format` (closed: a member that it does not name is a mistake), an `OpenFormat` (later versions may
-add members) or a dataclass; `msgspec` checks data against it and makes its JSON Schema. Files are read, written and
-published through it. TOML files are what people write (settings, consumers, deviations): every message about one names
-file and line, so that a person can act on it.
+Each JSON file is declared once, as a type: a `Format` (unknown members are errors), an `OpenFormat` (later versions may
+add members) or a dataclass. `msgspec` checks data against it and makes its JSON Schema. People write TOML files
+(settings, consumers, deviations), so every message about one names file and line.
 """
 
 from __future__ import annotations
@@ -34,25 +33,25 @@ from registry_contracts.safe_text import json_text
 Shape = TypeVar("Shape")
 
 Name = Annotated[str, Meta(min_length=1)]
-#: Numbers beyond these are none that anything was counted or measured to.
+#: Counts and durations up to limits that no real value reaches.
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
-#: Texts of which none stands twice; the order of a list that people wrote is kept.
+#: Unique texts, in their order in the file.
 Names = Annotated[tuple[Name, ...], Meta(extra_json_schema={"uniqueItems": True})]
-#: The end of a text in a pattern; `$` would let a line feed stand behind it.
+#: The end of a text in a pattern; `$` would allow a line feed before the end.
 _END: Final = r"(?![\s\S])"
 _MOMENT: Final = (
     r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"
     rf"([Zz]|[+-][0-2][0-9]:[0-5][0-9]){_END}"
 )
-#: A moment with its offset from UTC (RFC 3339), kept as the text it is.
+#: A moment with its offset from UTC (RFC 3339), as text.
 Moment = Annotated[str, Meta(pattern=_MOMENT, extra_json_schema={"format": "date-time"})]
-#: Numbers of a clock are seeds, too.
+#: Large enough for clock values as seeds.
 LARGEST_SEED: Final = 2**63 - 1
 Seed = Annotated[int, Meta(ge=0, le=LARGEST_SEED)] | None
 _UNSEEN: Final = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 _FILE_NAME: Final = rf"^[^/\\{_UNSEEN}]+{_END}"
-#: A name that becomes part of a path: no separators, nothing that cannot be seen.
+#: A name that becomes part of a path: no separators, no invisible characters.
 FileName = Annotated[str, Meta(pattern=_FILE_NAME)]
 _ADDRESS: Final = rf"^(?:https?://[^\s{_UNSEEN}]+)?{_END}"
 #: The address of a target; empty where it is not known.
@@ -60,11 +59,11 @@ Address = Annotated[str, Meta(pattern=_ADDRESS)]
 
 
 def one_of(*words: str) -> Meta:
-    """Return the constraint that a text is one of some words."""
+    """Return the constraint that a text is one of `words`."""
     return Meta(pattern=f"^(?:{'|'.join(words)}){_END}", extra_json_schema={"enum": [*words]})
 
 
-#: How a run can end: its verdict in words, and the exit code that says the same.
+#: Verdicts of a run, with their exit codes.
 EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
     {"pass": 0, "fail": 1, "interrupted": 2, "error": 3, "usage": 4, "nothing tested": 5, "inconclusive": 6}
 )
@@ -74,10 +73,10 @@ Level = Annotated[str, one_of("must", "should", "silent")]
 
 
 def check_moment(text: str) -> None:
-    """Refuse a moment that no calendar has.
+    """Refuse an impossible moment.
 
     Raises:
-        ValueError: it is one.
+        ValueError: no calendar has it.
     """
     try:
         datetime.fromisoformat(text).astimezone(UTC)
@@ -86,10 +85,10 @@ def check_moment(text: str) -> None:
 
 
 def same_outcome(verdict: str, exit_code: int) -> None:
-    """Refuse a verdict and an exit code that do not say the same.
+    """Refuse a verdict and an exit code that do not match.
 
     Raises:
-        ValueError: they do not.
+        ValueError: they do not match.
     """
     if EXIT_CODES.get(verdict) != exit_code:
         raise ValueError(f"verdict '{verdict}' and exit code {exit_code} do not say the same")
@@ -109,32 +108,32 @@ class OpenFormat(msgspec.Struct, frozen=True):
     """A declaration of a file whose later versions may add members."""
 
 
-#: What nests deeper is read by no program that calls itself for each level.
+#: Deepest nesting, since readers are recursive.
 _DEEPEST: Final = 200
-#: Reading a longer number takes time out of all proportion.
+#: Longest number that is read exactly, since longer ones take too much time.
 _MOST_DIGITS: Final = 4000
 
 
 def whole_number(digits: str) -> int | float:
-    """Return a whole number of JSON; one of thousands of digits is infinite, as one with an exponent beyond all is."""
+    """Return an integer of JSON; one with thousands of digits becomes infinity."""
     return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
 def json_value(text: str | bytes) -> Any:
-    """Return the JSON value of a text from outside, numbers of any length included.
+    """Return the JSON value of a text from outside, with numbers of any length.
 
     Raises:
-        ValueError: it is no JSON.
-        RecursionError: it nests too deep to be read.
+        ValueError: it is not JSON.
+        RecursionError: it nests too deep.
     """
     return json.loads(text, parse_int=whole_number)
 
 
 def parse(text: str | bytes, shown: str) -> Any:
-    """Return the JSON value of a text; `shown` names where it stands in messages.
+    """Return the JSON value of a text; `shown` names its place in messages.
 
     Raises:
-        UsageError: it is no JSON, or nests too deep to be read.
+        UsageError: it is not JSON, or nests too deep.
     """
     try:
         value = json.loads(text, parse_constant=_no_constant, parse_int=whole_number)
@@ -158,15 +157,15 @@ def _nests_deep(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Collection[Any]:
-    """What stands in a list or an object of JSON; nothing stands in a scalar."""
+    """The items of a list, or the values of an object; a scalar has none."""
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def convert(value: Any, shape: type[Shape], shown: str) -> Shape:
-    """Return a JSON value as its declaration.
+    """Return a JSON value as an object of its declared type.
 
     Raises:
-        UsageError: it does not fit; one line with `shown`, the place in it and what stands there.
+        UsageError: it does not fit; one line with `shown`, the place in it and the reason.
     """
     try:
         return msgspec.convert(value, shape)
@@ -175,7 +174,7 @@ def convert(value: Any, shape: type[Shape], shown: str) -> Shape:
 
 
 def mismatch(error: Exception) -> str:
-    """Say why data does not fit its declaration, the place first: `cells.x: Expected int, got str`."""
+    """Return why data does not fit its declaration, after the place: `cells.x: Expected int, got str`."""
     match = _PLACE.match(str(error))
     why, place = (match["why"], match["place"]) if match else (str(error), "")
     if pattern := _PATTERN.search(why):
@@ -189,54 +188,54 @@ def _worded(pattern: str) -> str:
     if pattern == _MOMENT:
         return "not a moment (ISO 8601, with its offset from UTC)"
     if pattern == _FILE_NAME:
-        return "not a name (it holds a slash, a backslash or what cannot be seen)"
+        return "not a name (it holds a slash, a backslash or an invisible character)"
     if pattern == _ADDRESS:
         return "not an http or https address"
     words = re.fullmatch(r"\^\(\?:(.*)\)" + re.escape(_END), pattern)
     return f"Expected one of {words[1].replace('|', ', ')}" if words else f"Expected text like {pattern}"
 
 
-#: How the name of a file ends that is packed by gzip.
+#: Ending of the name of a gzip file.
 PACKED: Final = ".gz"
-#: Bytes that a file may hold, unpacked; the traffic of a nightly run takes some hundred million.
+#: Largest size of an unpacked file, in bytes; the traffic of a nightly run has some hundred million.
 LARGEST: Final = 2_000_000_000
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether a path is a regular file; a pipe or device is not, it would be read without end."""
+    """Tell whether a path is a regular file; a pipe or device, which may never end, is not."""
     try:
         return path.is_file()
     except (OSError, ValueError):
-        # No path at all: too long for the system, a zero byte, a folder that may not be entered.
+        # Not a usable path: too long, with a zero byte, or in a folder without permission.
         return False
 
 
 def own_folder(folder: Path) -> Path:
-    """Return the folder of a kept run, which may come from another machine: no link in it leads out of it.
+    """Return the folder of a kept run, which may come from another machine, after checking its links.
 
     Raises:
-        UsageError: one does; reading or writing it would reach other files.
+        UsageError: a link leads out of it, so that reading or writing would reach other files.
     """
     root = os.path.realpath(folder)
     for place, folders, files in os.walk(root):
         for path in (Path(place, name) for name in (*folders, *files)):
             if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(root):
-                raise UsageError(f"{path}: is a link that leads out of the run's folder; take it away")
+                raise UsageError(f"{path}: is a link that leads out of the run's folder; remove it")
     return folder
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """Return the content of a file of any origin; one whose name ends with `.gz` is unpacked.
+    """Return the content of a file of any origin; `.gz` files are unpacked.
 
     Args:
-        largest: Bytes that it may hold, unpacked.
+        largest: Largest unpacked size in bytes.
 
     Raises:
-        FileNotFoundError: there is none.
-        OSError: it cannot be read or unpacked, is too large, or is a pipe or a device, which would be read without end.
+        FileNotFoundError: it does not exist.
+        OSError: it cannot be read or unpacked, is too large, or is a pipe or a device.
     """
     if path.exists() and not is_file(path):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if path.stat().st_size > largest:
         raise OSError(errno.EFBIG, f"it holds more than {largest:,} bytes")
     return _unpacked(path, largest) if path.name.lower().endswith(PACKED) else path.read_bytes()
@@ -254,20 +253,20 @@ def _unpacked(path: Path, largest: int) -> bytes:
 
 
 def pack_file(path: Path) -> Path:
-    """Replace a file by one of the same name and `.gz` that holds it compressed, and return that one."""
+    """Replace a file by its gzip file, and return the path of that."""
     packed = path.with_name(path.name + PACKED)
-    # Without a moment and a name in it, the same content is the same file.
+    # Without time and name inside, the same content gives the same file.
     packed.write_bytes(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
     path.unlink()
     return packed
 
 
 def read_file(path: Path, shape: type[Shape]) -> Shape:
-    """Read a JSON file.
+    """Read a JSON file as an object of its declared type.
 
     Raises:
-        FileNotFoundError: there is none.
-        UsageError: it cannot be read, is no JSON, or does not fit; one line with its path.
+        FileNotFoundError: it does not exist.
+        UsageError: it cannot be read, is not JSON, or does not fit; one line with its path.
     """
     try:
         content = read_bytes(path)
@@ -279,15 +278,15 @@ def read_file(path: Path, shape: type[Shape]) -> Shape:
 
 
 def plain(value: Any) -> Any:
-    """Return a declared value as JSON's own kinds; members stand in the order of their declaration."""
+    """Return a declared value as plain JSON types, with members in the order of their declaration."""
     return msgspec.to_builtins(value)
 
 
 def checked(value: Any, shape: type, name: str) -> Any:
-    """Return a declared value as plain data that can be read as it was declared; `name` is the file's, for the message.
+    """Return a declared value as plain data, after checking it against its type; `name` is the file's, for the message.
 
     Raises:
-        SuiteError: it does not fit: a mistake of the suite.
+        SuiteError: it does not fit, which is a mistake of the suite.
     """
     content = plain(value)
     try:
@@ -309,23 +308,23 @@ def write_file(path: Path, value: Any, shape: type) -> Path:
 
 
 def schema_of(title: str, shape: Any) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of a declared file, as far as types say what it holds."""
+    """Return the JSON Schema (draft 2020-12) of a declared file, as far as types express its format."""
     (top,), parts = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     for part in parts.values():
-        # Python 3.13 takes the indentation out of docstrings, earlier ones do not.
+        # Python before 3.13 leaves the indentation in docstrings.
         part["description"] = cleandoc(part["description"])
     return {"$schema": _DIALECT, "title": title, **top, "$defs": dict(sorted(parts.items()))}
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
-#: Bytes that a file which people write may hold; a terabyte without content takes no room on a disk.
+#: Largest size of a TOML file, in bytes; a sparse file can claim a terabyte.
 _LARGEST_TOML: Final = 64 * 1024**2
-#: Where something stands: names of tables and keys, numbers of entries in a list of tables, outermost first.
+#: A place in a file: names of tables and keys, numbers of entries in a list of tables, outermost first.
 Keys = tuple[str | int, ...]
-#: Members of a declaration that say where an entry stands, and are no keys of it.
+#: Members of a declaration that hold the place of an entry, and are not among its keys.
 _OF_THE_ENTRY: Final = ("file", "line")
 
 
@@ -334,11 +333,11 @@ class TomlFile:
     """One TOML file, read and parsed.
 
     Args:
-        path: Where it was read; paths inside it are relative to its folder.
-        shown: The same path as messages show it.
+        path: Its path; paths inside it are relative to its folder.
+        shown: The path in messages.
         text: Its content, with plain line feeds.
         tables: The parsed content.
-        guide: The document that a message about a value of the wrong kind names.
+        guide: The document that messages about wrong values name.
     """
 
     path: Path
@@ -348,10 +347,10 @@ class TomlFile:
     guide: str
 
     def read(self, keys: Keys, shape: type[Shape], table: Mapping[str, Any] | None = None) -> Shape:
-        """Return a table, by default the one at `keys` or an empty one, as what declares it.
+        """Return a table, by default the one at `keys` or an empty one, as an object of its declared type.
 
         Raises:
-            UsageError: it is no table, or a key or a value does not fit; one line that never holds the value.
+            UsageError: it is not a table, or a key or a value does not fit; one line that never quotes the value.
         """
         table = self.read_table(*keys) if table is None else table
         declared: Any = msgspec.inspect.type_info(shape)
@@ -360,7 +359,7 @@ class TomlFile:
         return self.value(keys, table, shape)
 
     def value(self, keys: Keys, value: Any, shape: type[Shape]) -> Shape:
-        """Return the value at `keys` as its declaration.
+        """Return the value at `keys` as an object of its declared type.
 
         Raises:
             UsageError: it does not fit.
@@ -369,17 +368,17 @@ class TomlFile:
             return msgspec.convert(value, shape, dec_hook=_made_of_text)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
             at = _PLACE.match(str(error))
-            # The first step below has a line of its own.
+            # Only the first step of the place has its own line.
             name = re.split(r"[.\[`]", at["place"].removeprefix("`$").removeprefix("."))[0] if at else ""
             words = kinds_in_words(shape).get(name)
             why = f"{name or keys[-1]} must be {words}" if words else mismatch(error)
             raise self.fault((*keys, name), f"{why}; see {self.guide}") from None
 
     def read_table(self, *keys: str | int) -> dict[str, Any]:
-        """Return the table at `keys`, empty where there is none.
+        """Return the table at `keys`, or an empty one.
 
         Raises:
-            UsageError: something else stands there.
+            UsageError: something else is there.
         """
         table: dict[str, Any] = self.tables
         for number, key in enumerate(keys, start=1):
@@ -391,7 +390,7 @@ class TomlFile:
 
     @cached_property
     def _lines(self) -> Mapping[Keys, int]:
-        """The line, counted from 1, in which each key stands first."""
+        """The first line of each key, counted from 1."""
         lines: dict[Keys, int] = {}
         above: Keys = ()
         for number, line in enumerate(self.text.split("\n"), start=1):
@@ -410,7 +409,7 @@ class TomlFile:
         return lines
 
     def line(self, keys: Keys, word: str | None = None) -> int:
-        """Return the line of a key, or of a word in its value; of what it stands in when the file lacks the key."""
+        """Return the line of a key, or of a word in its value; if the file lacks the key, the line of its table."""
         known = (keys[:length] for length in range(len(keys), 0, -1))
         first = next((self._lines[place] for place in known if place in self._lines), 1)
         end = min((line for line in self._lines.values() if line > first), default=None)
@@ -420,28 +419,28 @@ class TomlFile:
         return next(hits, first) if word is not None else first
 
     def fault(self, keys: Keys, message: str, word: str | None = None) -> UsageError:
-        """Return the error about what stands at `keys`: file, line, then `message`."""
+        """Return an error about the place `keys`: file, line, then `message`."""
         return UsageError(f"{self.shown}:{self.line(keys, word)}: {message}")
 
     def refuse_unknown(self, keys: Keys, table: Mapping[str, Any], known: Collection[str]) -> None:
-        """Refuse a table with a key that means nothing.
+        """Refuse a table with an unknown key.
 
         Raises:
-            UsageError: the first such key, with the nearest known one.
+            UsageError: names the first unknown key, with the nearest known one.
         """
         for key in table:
             if key not in known:
                 raise self.unknown((*keys, key), suggestion(key, known))
 
     def unknown(self, keys: Keys, advice: str) -> UsageError:
-        """Return the error about a key that means nothing where it stands."""
+        """Return the error about an unknown key."""
         names = [name for name in keys[:-1] if isinstance(name, str)]
         place = f" in [{'.'.join(names)}]" if names else ""
         return self.fault(keys, f"unknown key {keys[-1]!r}{place}; {advice}")
 
 
 def kinds_in_words(shape: Any) -> dict[str, str]:
-    """Return the description of each member's type by its name; of a type without members its own, without name."""
+    """Return the descriptions of members' types by name; for a type without members its own, under an empty name."""
     declared: Any = msgspec.inspect.type_info(shape)
     types = {each.encode_name: each.type for each in getattr(declared, "fields", ())} or {"": declared}
     kinds = {name: getattr(kind, "types", (kind,)) for name, kind in types.items()}
@@ -474,10 +473,10 @@ def _only_keys(parsed: Mapping[str, Any]) -> tuple[Keys, Any]:
 
 
 def read_toml_file(path: Path, shown: str, guide: str = "docs/live.md") -> TomlFile:
-    """Read and parse a TOML file; messages call it `shown`, and name a document as their `guide`.
+    """Read and parse a TOML file; messages name it as `shown`, and the document `guide`.
 
     Raises:
-        UsageError: it is no readable file, not UTF-8 or not TOML; one line that names the place.
+        UsageError: it is not readable, not UTF-8 or not TOML; one line that names the place.
     """
     text = read_text(path, shown)
     try:
@@ -485,7 +484,7 @@ def read_toml_file(path: Path, shown: str, guide: str = "docs/live.md") -> TomlF
     except tomllib.TOMLDecodeError as error:
         raise UsageError(_toml_fault(shown, text, str(error))) from None
     except (RecursionError, ValueError):
-        # Valid grammar that the reader cannot hold: thousands of nested brackets, or of digits.
+        # Valid TOML beyond the reader's limits: thousands of nested brackets, or of digits.
         raise UsageError(f"{shown}: too deep or too long to read as TOML; shorten the values") from None
 
 
@@ -493,11 +492,10 @@ def read_text(path: Path, shown: str) -> str:
     """Return the content of a UTF-8 file, with or without byte order mark, with plain line feeds.
 
     Raises:
-        UsageError: not there, a folder, a device, not readable, or not UTF-8.
-
+        UsageError: it does not exist, is a folder or a device, is not readable, or not UTF-8.
     """
     if not is_file(path):
-        raise UsageError(f"{shown}: is no file that can be read; name the settings file itself")
+        raise UsageError(f"{shown}: is not a file that can be read; name the file itself")
     try:
         raw = read_bytes(path, _LARGEST_TOML)
         return raw.decode("utf-8-sig").replace("\r\n", "\n")

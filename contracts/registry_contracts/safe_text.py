@@ -1,6 +1,6 @@
-"""Long texts made short, and text from outside made safe for terminals, logs and files.
+"""Shortens long texts, and makes text from outside safe for terminals, logs and files.
 
-It stands below all packages, those that may import no other included.
+Every package may import this module; it imports none of them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# Control characters but tab and newline, lone surrogates, marks of direction (which reorder what a reader sees), other
-# ends of lines, and the two that no XML may hold.
+# Control characters except tab and newline, lone surrogates, marks of direction (which reorder text), other line ends,
+# and the two characters that XML forbids.
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# What commands of job runners begin with: at the beginning of a line (GitHub), or anywhere in it (Azure).
+# Beginnings of commands for job runners: at the beginning of a line (GitHub), or anywhere in it (Azure).
 _RUNNER_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#(?:vso)?\[)", re.MULTILINE)
-# Colours and weights, as our own lines have; not those that hide what is written.
+# Colours and weights, which our own lines use; not styles that hide text.
 _STYLE = re.compile(r"(\x1b\[(?:(?:0?[0-47]|[2-4]\d|9\d|10\d)(?:;(?=\d)|(?=m)))*m)")
 _BREAK = re.compile(r"\r?\n(?! {4})")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -35,16 +35,16 @@ _BACKTICKS = re.compile("`+")
 
 
 def printable(text: str) -> str:
-    r"""Return the text with every character that could not be seen written as its escape, like `\x1b`."""
-    # Most texts hold nothing of the kind, and Python knows that faster than the pattern.
+    r"""Return the text with every invisible character as its escape, such as `\x1b`."""
+    # Most texts are printable, and `isprintable` is faster than the pattern.
     return text if text.isprintable() else _UNPRINTABLE.sub(_escape, text.replace("\r\n", "\n"))
 
 
 def displayed(text: str) -> str:
-    r"""Return what may be written to a terminal or to the log of a job: nothing in it is obeyed but colours.
+    r"""Return text that is safe for a terminal and for the log of a job: only colours keep their effect.
 
-    Every line of output passes through here. What would be obeyed stands as an escape (`\u001b`), which JSON reads as
-    the character, so that JSON stays what it is.
+    Every line of output passes through here. Other control characters become JSON escapes (`\u001b`), so that JSON in
+    the output stays valid.
     """
     pieces = _STYLE.split(text.replace("\r\n", "\n"))
     pieces[::2] = [_UNPRINTABLE.sub(_json_escape, piece) for piece in pieces[::2]]
@@ -52,15 +52,15 @@ def displayed(text: str) -> str:
 
 
 class SafeOutput(io.TextIOWrapper):
-    """Standard output or error on which everything is `displayed`.
+    """Standard output or error that passes all text through `displayed`.
 
-    Its reader may have seen enough, as behind `| head`: what is not taken goes nowhere, and the command to its own end.
+    If its reader stops, as `| head` does, further output is discarded and the command continues.
 
     Args:
-        stream: Where it goes.
+        stream: The underlying stream.
 
     Attributes:
-        expendable: What nothing takes, as a full disk, goes nowhere as well; otherwise that is an error.
+        expendable: Other write errors, such as a full disk, also discard the output; otherwise they are raised.
     """
 
     expendable = False
@@ -75,7 +75,7 @@ class SafeOutput(io.TextIOWrapper):
         )
 
     def write(self, text: str) -> int:
-        """Write a text as it may be shown."""
+        """Write a text, made safe."""
         try:
             super().write(displayed(text))
         except OSError as error:
@@ -87,12 +87,12 @@ class SafeOutput(io.TextIOWrapper):
         return len(text)
 
     def write_command(self, text: str) -> int:
-        """Write a text as it is, for the runner of a job to obey."""
+        """Write a text unchanged, as a command for the runner of a job."""
         return super().write(text)
 
 
 def tell_runner(stream: TextIO, command: str) -> None:
-    """Write a command that the runner of a job is meant to obey; what it quotes has to be escaped already.
+    """Write a command for the runner of a job; texts in it must already be escaped.
 
     Args:
         stream: Standard output.
@@ -103,7 +103,7 @@ def tell_runner(stream: TextIO, command: str) -> None:
 
 
 def encodable(value: Any) -> Any:
-    """Return a JSON value with lone surrogates written as their escapes, members and items included."""
+    """Return a JSON value with lone surrogates replaced by their escapes, also in members and items."""
     if isinstance(value, str):
         return _SURROGATE.sub(_escape, value)
     if isinstance(value, Mapping):
@@ -114,7 +114,7 @@ def encodable(value: Any) -> Any:
 
 
 def finite(value: Any) -> Any:
-    """Return a JSON value with numbers beyond all measure, which JSON has no word for, as texts."""
+    """Return a JSON value with infinite numbers and NaN, which JSON lacks, as texts."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):
@@ -125,7 +125,7 @@ def finite(value: Any) -> Any:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return a JSON value as text that any file and terminal takes; a lone surrogate stands in it as JSON's escape."""
+    """Return a JSON value as text that can be encoded anywhere: lone surrogates become escapes."""
     write = json.JSONEncoder(indent=indent, ensure_ascii=False, allow_nan=False).encode
     try:
         text = write(value)
@@ -142,26 +142,26 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def plain_line(text: str, limit: int = 160) -> str:
-    """Return a text on one line, at most `limit` characters, without any that a terminal would obey."""
+    """Return a text on one line, at most `limit` characters, without control characters."""
     return cut(" ".join(printable(text).split()), limit)
 
 
-#: Characters of the one line that says why a command cannot go on.
+#: Longest line with which a command ends in an error, in characters.
 _LONGEST_COMPLAINT = 2000
 
 
 def complaint(error: Exception | str) -> str:
-    """Return the text of an error as the one line that a command ends with."""
+    """Return the text of an error as the last line of a command."""
     return plain_line(str(error), _LONGEST_COMPLAINT)
 
 
 def one_line(text: str) -> str:
-    r"""Return a line, its continuations indented: any other line break, brought in from outside, stands as `\n`."""
+    r"""Return a line with indented continuations; any other line break, which is from outside, becomes `\n`."""
     return _BREAK.sub(r"\\n", text)
 
 
 def inline(text: str, limit: int = 300) -> str:
-    """Return one line of Markdown, safe in a table cell, at most `limit` characters of the text."""
+    """Return a text as one line of Markdown that is safe in a table cell, cut to `limit` characters."""
     return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", plain_line(text, limit))
 
 

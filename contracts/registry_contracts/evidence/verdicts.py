@@ -64,13 +64,13 @@ def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
 _SHOWN = 3
 
 
-def interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
+def _why_interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
     """Why a run counts as interrupted."""
     cases = many(len(record.cases), "case")
     return f"stopped by hand after {cases}; {many(len(causes), 'finding')} until then"
 
 
-def failed(
+def _why_failed(
     record: RunRecord, causes: Sequence[Cause[Finding]], deviations: Sequence[DeviationOutcome]
 ) -> str:
     """Why a run failed: causes that count, with the consumer's methods, and deviations that must be changed."""
@@ -92,7 +92,7 @@ def failed(
     return "; ".join([*parts, *_outside(record, findings)])
 
 
-def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
+def _why_broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
     if problems:
         yield f"the evidence is incomplete: {listed(list(problems), '; ')}"
     if cases:
@@ -102,7 +102,7 @@ def _broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell
         yield f"the suite contradicts itself on {cells[0].clause.id} {in_realms([cells[0].realm])}: {cells[0].reason}"
 
 
-def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
+def _why_inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
     """Why a run could not be judged."""
     if record.run.breaker:
         return f"the run was stopped early, {record.run.breaker}"
@@ -119,13 +119,13 @@ def inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
     return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
 
 
-def nothing(record: RunRecord) -> str:
+def _why_nothing_tested(record: RunRecord) -> str:
     """Why a run has tested nothing."""
     where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
     return f"no assertion was reached{where} by {many(len(record.cases), 'case')}"
 
 
-def passed(
+def _why_passed(
     record: RunRecord,
     cells: Sequence[Cell],
     findings: Sequence[Finding],
@@ -363,25 +363,25 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
         return
     findings, cells = verdict.findings, counting(record, verdict.cells)
     if record.run.interrupted:
-        yield ExitCode.INTERRUPTED, interrupted(record, verdict.causes)
+        yield ExitCode.INTERRUPTED, _why_interrupted(record, verdict.causes)
     failing = any(finding.fails for finding in findings) or any(
         deviation.fails for deviation in verdict.deviations
     )
     if failing or verdict.drift.blocking:
-        reason = failed(record, verdict.causes, verdict.deviations) if failing else None
+        reason = _why_failed(record, verdict.causes, verdict.deviations) if failing else None
         yield ExitCode.FAIL, "; ".join(filter(None, (reason, verdict.drift.blocking)))
     broken = [case for case in record.cases if case.outcome is Verdict.ERROR]
     unexplained = [cell for cell in verdict.cells if cell.verdict is Verdict.ERROR]
     if verdict.problems or broken or unexplained or verdict.unwritten:
-        reasons = [*_broken(verdict.problems, broken, unexplained), *verdict.unwritten]
+        reasons = [*_why_broken(verdict.problems, broken, unexplained), *verdict.unwritten]
         yield ExitCode.ERROR, "; ".join(reasons)
     if verdict.unjudged or record.run.breaker:
-        yield ExitCode.INCONCLUSIVE, inconclusive(record, verdict.unjudged)
+        yield ExitCode.INCONCLUSIVE, _why_inconclusive(record, verdict.unjudged)
     reached = _reached(record)
     if not reached:
-        yield ExitCode.NOTHING_TESTED, nothing(record)
+        yield ExitCode.NOTHING_TESTED, _why_nothing_tested(record)
     else:
-        yield ExitCode.PASS, passed(record, cells, findings, verdict.waivers, reached)
+        yield ExitCode.PASS, _why_passed(record, cells, findings, verdict.waivers, reached)
 
 
 def _reached(record: RunRecord) -> int:

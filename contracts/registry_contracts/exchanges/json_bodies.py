@@ -71,7 +71,7 @@ def holds_masses(content: bytes | bytearray) -> bool:
 
 
 def _no_constant(name: str) -> Any:
-    raise _Flawed(f"{name}, which is no JSON value")
+    raise _Flawed(f"{name}, which is not a JSON value")
 
 
 def _too_deep(content: bytes) -> bool:

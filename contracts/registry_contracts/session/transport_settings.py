@@ -145,10 +145,10 @@ def _unusable(proxy: str) -> str:
     return "" if known else f"names a proxy by {parts.scheme!r}; use http, https or socks5"
 
 
-def proxy_passwords(environ: Mapping[str, str] = os.environ) -> set[str]:
+def proxy_passwords() -> set[str]:
     """Passwords of the proxies in the usual variables, as written and decoded."""
     passwords = set[str]()
-    for name, value in environ.items():
+    for name, value in os.environ.items():
         if name.lower().endswith("_proxy"):
             with suppress(ValueError):
                 passwords.add(urlsplit(value if "://" in value else f"//{value}").password or "")

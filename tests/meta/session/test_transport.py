@@ -165,7 +165,7 @@ def test_an_answer_that_drips_does_not_outlast_the_time_limit(
     ("body", "value", "flaw"),
     [
         (b'{"a": 1, "a": 2}', {"a": 2}, "the member 'a' stands twice in one object"),
-        (b'{"a": NaN}', None, "NaN, which is no JSON value"),
+        (b'{"a": NaN}', None, "NaN, which is not a JSON value"),
         (b'{"a": "\xff"}', None, "bytes that are not UTF-8"),
         (b'\xef\xbb\xbf{"a": 1}', {"a": 1}, "a byte order mark, which JSON does not have"),
         pytest.param(b"[-" + b"1" * 5000 + b"]", [-math.inf], None, id="digits"),

@@ -58,7 +58,7 @@ ADDRESS = {"REGISTRY_BASE_URL": "https://h.example"}
         ("", {}, "no target ''"),
         pytest.param("x" * 5000, {}, "no target", id="long-name"),
         ("stagng", {}, "targets/ holds dev, staging; did you mean 'staging'?"),
-        ("nowhere.toml", {}, "nowhere.toml: is no file that can be read"),
+        ("nowhere.toml", {}, "nowhere.toml: is not a file that can be read"),
     ],
 )
 def test_no_target_is_one_line(
