@@ -98,12 +98,12 @@ def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterat
     yield ""
     verdict = _TOLD[readiness.state][2]
     if gate:
-        share = f"{len(gate.musts - gate.wanting)} of {many(len(gate.musts), 'must clause')}"
+        share = f"{len(gate.musts - gate.lacking_settings)} of {many(len(gate.musts), 'must clause')}"
         beyond = sum(clause.untested is not None for clause in load_catalogue().must)
         yield f"A gate would judge {share} in each of their realms; {beyond} more can be shown by no run."
         yield from gate.lines()
         yield ""
-        if gate.wanting:
+        if gate.lacking_settings:
             verdict = (
                 f"not ready for a gate: a run can judge {share}; the settings above let it judge the rest"
             )
@@ -118,7 +118,9 @@ def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> di
         "state": readiness.state,
         "exit_code": _TOLD[readiness.state][0],
         "diagnoses": [plain(diagnosis) for diagnosis in readiness.diagnoses],
-        "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.wanting)} if gate else None,
+        "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.lacking_settings)}
+        if gate
+        else None,
         "costs": {"gate": {name: getattr(gate, name) for name in told} | {"temporary_files": gate.files}}
         if gate
         else {},

@@ -42,7 +42,7 @@ class Case:
         needs: Settings and accounts without which it sends nothing, as the catalogue names them.
         deals: Its inputs are distributed over its realms in the run.
         title, doc: Name and docstring of its function.
-        in_turn: A rotated case runs in one realm of a gate, and this is the one.
+        rotated_here: A rotated case runs in one realm of a gate, and this is the one.
         only: The run has this case in no other realm.
     """
 
@@ -57,7 +57,7 @@ class Case:
     deals: bool = False
     title: str = ""
     doc: str = ""
-    in_turn: bool = False
+    rotated_here: bool = False
     only: bool = False
 
     @cached_property

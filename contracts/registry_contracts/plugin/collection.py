@@ -86,7 +86,7 @@ def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note every case before -k and the like remove some; set `smoke`, `only` and `in_turn` from the full list."""
+    """Note every case before -k and the like remove some; set `smoke`, `only` and `rotated_here` from the full list."""
     config.stash[_OFFERED] = offered = [case_of(item) for item in items if is_case(item)]
     realms: dict[str, dict[str, list[str]]] = {}
     for case in offered:
@@ -98,7 +98,7 @@ def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> N
         if case.smoke and not (case.smoke["every_realm"] or case.realm == own[0]):
             case.smoke = None
         case.only = len(own) == 1
-        case.in_turn = case.realm == own[turn % len(own)] and not (case.only and case.facts.several)
+        case.rotated_here = case.realm == own[turn % len(own)] and not (case.only and case.facts.several)
 
 
 def _in_profile(case: Case, selection: Selection) -> bool:
@@ -114,8 +114,10 @@ def _in_profile(case: Case, selection: Selection) -> bool:
         return False
     rotated = case.facts.turns and Profile(case.facts.profile) is profile
     if profile is not Profile.GATE or selection.clauses:
-        return case.in_turn or bool(selection.clauses) or not rotated
-    return (case.level is Level.MUST and not rotated) or (case.level is not Level.SILENT and case.in_turn)
+        return case.rotated_here or bool(selection.clauses) or not rotated
+    return (case.level is Level.MUST and not rotated) or (
+        case.level is not Level.SILENT and case.rotated_here
+    )
 
 
 @pytest.hookimpl(trylast=True)

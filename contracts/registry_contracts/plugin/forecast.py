@@ -50,8 +50,8 @@ class Forecast:
         minutes: Their shortest duration at the target's pace; None without a limit.
         permanent_records: How many contacts and submissions stay.
         musts: The must clauses that the run has cases for.
-        wanting: Those that stay untested because a setting is missing, counted as at the end of the run.
-        dealt: Those that are judged in some of their realms: their cases distribute their inputs over the realms.
+        lacking_settings: Those that stay untested because a setting is missing, counted as at the end of the run.
+        distributed: Those that are judged in some of their realms: their cases distribute their inputs over the realms.
     """
 
     def __init__(self, cases: Sequence[Case], selection: Selection, unreached: Mapping[Cell, str]) -> None:
@@ -80,9 +80,11 @@ class Forecast:
         self._reasons = {cell: self._reason(cell, found) for cell, found in of_cells.items()}
         taken_up = Counter(name for name, _ in of_cells)
         self.musts = {clause.id for clause in catalogue.must if clause.id in {*taken_up, *UNIVERSAL}}
-        self.wanting = {name for (name, _), why in self._reasons.items() if why and name in self.musts}
+        self.lacking_settings = {
+            name for (name, _), why in self._reasons.items() if why and name in self.musts
+        }
         dealing = {name for (name, _), found in of_cells.items() if all(case.deals for case in found)}
-        self.dealt = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
+        self.distributed = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
 
     def _reason(self, cell: Cell, cases: Sequence[Case]) -> str | None:
         """The missing setting that keeps a clause from a verdict in a realm, by what each of its cases lacks.
@@ -109,8 +111,10 @@ class Forecast:
         parts += [f"at most {stays}" if self.permanent_records else "no permanent record"]
         short = any(need > self._unused.get(realm, need) for realm, need in self._files.items())
         parts += [f"temporary files run out ({self.files})"] if short else []
-        wanting = many(len(self.wanting), "must clause")
-        parts += [f"{wanting} untested for want of a setting (--plan names them)"] if self.wanting else []
+        wanting = many(len(self.lacking_settings), "must clause")
+        parts += (
+            [f"{wanting} untested for want of a setting (--plan names them)"] if self.lacking_settings else []
+        )
         return ", ".join(parts)
 
     def lines(self) -> Iterator[str]:
@@ -118,8 +122,8 @@ class Forecast:
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
         yield f"stays         {self._stays()}"
         yield f"uses up       temporary files: {self.files or 'none'}"
-        if self.dealt:
-            yield f"dealt         {many(len(self.dealt), 'must clause')}, each judged in a part of its realms"
+        if self.distributed:
+            yield f"rotated       {many(len(self.distributed), 'must clause')}, each judged in some of its realms"
         yield f"untested      {'' if self.untested else 'no must clause'}".rstrip()
         for reason, clauses in self.untested.items():
             yield from _wrapped(f"{many(len(clauses), 'must clause')}: {reason}", 2)
@@ -151,7 +155,7 @@ class Forecast:
         clauses: defaultdict[str, dict[str, None]] = defaultdict(dict)
         realms: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for (name, realm), reason in self._reasons.items():
-            if reason and name in self.wanting:
+            if reason and name in self.lacking_settings:
                 of_realms = reason.replace(f"realm.{realm}.", "realm.<realm>.")
                 clauses[of_realms][name] = None
                 realms[of_realms] |= {realm: None} if of_realms != reason else {}

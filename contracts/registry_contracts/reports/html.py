@@ -29,7 +29,7 @@ from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.reports.cards import Card, cards_of
 from registry_contracts.reports.pages import Limits, inlined, template_environment, within_limits
-from registry_contracts.reports.summary import counts_per_realm, deviation_groups, statuses, wanting
+from registry_contracts.reports.summary import counts_per_realm, deviation_groups, statuses, untested_groups
 from registry_contracts.safe_text import printable
 
 FILE_NAME: Final = "index.html"
@@ -95,7 +95,7 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         "runs": _runs(record, verdict, known),
         "flaky": _flaky(known),
         "broken": [case for case in record.cases if case.outcome is Verdict.ERROR],
-        "wanting": wanting(verdict.cells),
+        "untested": untested_groups(verdict.cells),
         "cases_at_most": _CASES_AT_MOST,
         "heading": heading,
         "since": partial(_since, known),

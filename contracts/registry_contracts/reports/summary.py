@@ -52,7 +52,7 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanting:
+class UntestedGroup:
     """Clauses that stayed untested for one reason; `settings` are the missing ones, if that is the reason."""
 
     reason: str
@@ -107,13 +107,13 @@ def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
     return dict(counts)
 
 
-def wanting(cells: Iterable[Cell]) -> tuple[Wanting, ...]:
+def untested_groups(cells: Iterable[Cell]) -> tuple[UntestedGroup, ...]:
     """Group untested cells by reason: missing settings first, then the most frequent reason."""
     groups: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         if cell.verdict is Verdict.UNTESTED:
             groups[cell.reason or "no reason was given"].append(cell)
-    reasons = [Wanting(reason, group[0].settings, tuple(group)) for reason, group in groups.items()]
+    reasons = [UntestedGroup(reason, group[0].settings, tuple(group)) for reason, group in groups.items()]
     return tuple(sorted(reasons, key=lambda reason: (not reason.settings, -len(reason.cells), reason.reason)))
 
 

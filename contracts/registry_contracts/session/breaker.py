@@ -108,7 +108,7 @@ class Breaker:
                 self._time_outs, operation, GIVE_UP_AFTER, f"time-outs in a row, after {limit:g} s each"
             )
 
-    def silent(self, operation: str | None) -> bool:
+    def unresponsive(self, operation: str | None) -> bool:
         """Whether an operation has not answered since it timed out several times in a row."""
         return self._time_outs[operation or ""] > 1
 

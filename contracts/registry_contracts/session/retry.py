@@ -208,7 +208,7 @@ class Retry:
         wait = _wait_before(exchange.retries + 2, exchange.response)
         most = _MOST_TRIES
         if exchange.fault in TIMED_OUT:
-            most = 1 if self.breaker.silent(exchange.operation) else _MOST_TIME_OUTS
+            most = 1 if self.breaker.unresponsive(exchange.operation) else _MOST_TIME_OUTS
         elif (exchange.operation, exchange.fault) in self._blocked:
             most = _MOST_BLOCKED
         return None if exchange.retries + 1 >= most or wait is None or wait >= self._left() else wait
