@@ -71,9 +71,9 @@ def answer(
         return verdict, gaps
     more = f" (and {many(len(gaps) - 1, 'reason')} more)" if gaps[1:] else ""
     reason = f"the kept run cannot tell: {gaps[0]}{more}"
-    told = replace(verdict, exit_code=ExitCode.INCONCLUSIVE, reason=reason)
+    judged = replace(verdict, exit_code=ExitCode.INCONCLUSIVE, reason=reason)
     # The findings of a useless run are not part of the answer.
-    return replace(told, causes=(), deviations=(), waivers=(), unjudged=()) if useless else told, gaps
+    return replace(judged, causes=(), deviations=(), waivers=(), unjudged=()) if useless else judged, gaps
 
 
 def age_of(run: RunFacts, now: datetime) -> timedelta:

@@ -27,11 +27,11 @@ _ATTACHMENT: Final = "attachment "
 _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary", "document-drafts"})
 
 
-def earlier_writes(record: RunRecord, shown: Sequence[Exchange], told: str = "") -> tuple[Exchange, ...]:
+def earlier_writes(record: RunRecord, shown: Sequence[Exchange], texts: str = "") -> tuple[Exchange, ...]:
     """Return the earlier writes that exchanges rely on, in the order they were sent, and one request like theirs.
 
     Args:
-        told: texts of the finding (expected and seen), which may name further records.
+        texts: those of the finding (expected and seen), which may name further records.
 
     Returns:
         Accepted writes in the same realm that name a record of the exchanges, or of a write that these need. Of other
@@ -42,7 +42,7 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange], told: str = "")
         return ()
     taken = {exchange.id for exchange in shown}
     wanted = {name for exchange in shown for name in _named(exchange) | _listed_documents(exchange)}
-    wanted |= {*_IDENTIFIER.findall(told)}
+    wanted |= {*_IDENTIFIER.findall(texts)}
     lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
     writes, replaced = list[Exchange](), set[tuple[str, str]]()
     asked = False

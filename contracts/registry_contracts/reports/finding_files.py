@@ -57,7 +57,7 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[st
     shows the finding; `arranged` was sent before it.
     """
     run, shown = record.run, shown_exchanges(record, finding)
-    told = f"{finding.expected} {finding.seen}"
+    texts = f"{finding.expected} {finding.seen}"
     of_clause = {name: getattr(clause, name, None) for name in ("level", "wording", "source")}
     around = {
         "target": target_of(record),
@@ -65,7 +65,7 @@ def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[st
         "started": run.started,
         "versions": run.versions,
         "case_names": case_names(record, finding.cases),
-        "arranged": [exchange_entry(each) for each in earlier_writes(record, shown, told)],
+        "arranged": [exchange_entry(each) for each in earlier_writes(record, shown, texts)],
         "sequence": [exchange_entry(each) for each in shown],
     }
     return dict(plain({**structs.asdict(finding), **of_clause, **around}))

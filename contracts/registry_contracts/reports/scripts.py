@@ -127,8 +127,8 @@ class _Script:
         cause, run = self._cause, self._run
         embedded = run.target_in_words == EMBEDDED_IN_WORDS
         where = f"{run.target_in_words}, which it starts" * embedded or run.base_url
-        told = {"clause": cause.clause, "place": cause.place, "should": cause.should, "where": where}
-        yield _USAGE.format(id=cause.id, **{name: plain_line(text, _LINE) for name, text in told.items()})
+        values = {"clause": cause.clause, "place": cause.place, "should": cause.should, "where": where}
+        yield _USAGE.format(id=cause.id, **{name: plain_line(text, _LINE) for name, text in values.items()})
         yield f"EXPECTED={shell_word(plain_line(self._finding.expected, _LINE))}"
         yield f"SEEN={shell_word(plain_line(self._finding.seen, _LINE))}"
         yield f"BASE=${{1-{'' if embedded else shlex.quote(run.base_url)}}}\n"
@@ -196,8 +196,8 @@ class _Script:
             return f"more {most} {shlex.quote(next(names, ''))}"
         # Without the answer that the text quotes.
         seen = re.split(r"[\[{]", self._finding.seen)[0]
-        told = _NAME.findall(f"{self._finding.expected} {seen}")
-        named = {word for word in told if _IDENTIFYING.search(word) and word in response.text}
+        words = _NAME.findall(f"{self._finding.expected} {seen}")
+        named = {word for word in words if _IDENTIFYING.search(word) and word in response.text}
         named |= {name for each in self._sent if each.method != "GET" for name in _written(each)}
         wanted = "|".join(name.replace(".", r"\.") for name in sorted(named, key=len, reverse=True))
         had = "".join(f"{name} " for name in re.findall(wanted, response.text)) if wanted else ""
