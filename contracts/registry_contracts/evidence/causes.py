@@ -138,12 +138,12 @@ class Cause(Format, Generic[Member], frozen=True, kw_only=True):
         return [f"{name}: {text}" for name, text in self.details.items()]
 
     @property
-    def stood_in_the_way(self) -> str:
+    def blocked_in_words(self) -> str:
         """How many cases and clauses it kept from being judged, as text; empty for none."""
         if not self.blocked_cases:
             return ""
-        clauses = f", {many(len(self.blocked_clauses), 'clause')}" if self.blocked_clauses else ""
-        return f"stood in the way of {many(self.blocked_cases, 'case')}{clauses}, which could not be judged for it"
+        clauses = f", so that {many(len(self.blocked_clauses), 'clause')} could not be judged"
+        return f"blocked {many(self.blocked_cases, 'case')}{clauses if self.blocked_clauses else ''}"
 
 
 def causes_of(

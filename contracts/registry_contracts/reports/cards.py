@@ -165,7 +165,7 @@ def _standing_of(verdict: RunVerdict, cause: Cause[Finding]) -> Iterator[str]:
     if cause.lead.methods:
         yield f"used by {', '.join(cause.lead.methods)}"
     if cause.blocked_cases:
-        yield cause.stood_in_the_way
+        yield cause.blocked_in_words
     if cause.follows:
         yield f"this also causes: {following(cause)}"
 
@@ -173,7 +173,7 @@ def _standing_of(verdict: RunVerdict, cause: Cause[Finding]) -> Iterator[str]:
 def in_text(cause: Cause[Finding]) -> str:
     """A cause as plain text, for a build server."""
     follows = [f"{each.headline} ({each.clause}, follows from it)" for each in cause.follows]
-    details = [*cause.details_in_words, *filter(None, [cause.stood_in_the_way])]
+    details = [*cause.details_in_words, *filter(None, [cause.blocked_in_words])]
     return "\n".join([f"{cause.place}: {cause.headline}", *details, *follows])
 
 
@@ -203,7 +203,7 @@ def _facts(record: RunRecord, card: Card) -> dict[str, str]:
         "Rate": "; ".join(f"{each.realm}: {each.rate_in_words}" for each in cause.findings),
         "Counts": "yes" if finding.counted else "no: outside what the consumer uses",
         "Methods": ", ".join(finding.methods),
-        "Other cases": cause.stood_in_the_way,
+        "Other cases": cause.blocked_in_words,
         "Accepted": f"{accepted.reason} ({accepted.issue}, until {accepted.expires})" if accepted else "",
         "Findings": ", ".join(f"{each.id} ({each.realm})" for each in cause.findings),
         "Cases": "; ".join(card.cases),
