@@ -1,6 +1,6 @@
-"""The clause catalogue: everything the interface document says or leaves open, as data with stable names.
+"""The clause catalogue: what the interface document says and leaves open, as clauses with stable ids.
 
-The files of clauses are the suite's own: their entries are read strictly, and its own tests see to the rest.
+No judgement belongs here. The clause files are the suite's own, so they are read strictly.
 """
 
 import difflib
@@ -22,7 +22,7 @@ from registry_contracts.interface.location import openapi_directory
 from registry_contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-#: Where sentences of the interface document stand, beside the description.
+#: Sentences of the interface document by name; the file lies beside the description.
 _SENTENCES = "sentences.yaml"
 
 _Text = Annotated[str, Meta(min_length=1)]
@@ -50,14 +50,13 @@ class Level(StrEnum):
 class Clause:
     """One statement of the interface document, or one point at which it is silent.
 
-    `source` is the heading of the interface document under which it stands, or "Common sense"; `quote` the sentences
-    and table rows there that it rests on, word for word; `wording` the clause in our own words, and `title` that in
-    short, where it is long. `faults` are the generated ones that it speaks about, as ``<location>.<name>:<fault>``; a
-    star stands for any one member or item. `needs` names settings (``realm.…``, ``attachments.…``) and accounts
-    (``account.…``) without which it cannot be judged on a target, the author's aside. `otherwise` is how else the
-    sentences can be read, of a should. `realms` are those it is judged in: those of its operations unless the entry
-    names others. `message` and `status` are what the document gives for an answer, ``${realm}`` for the realm's name.
-    `untested` says why nothing can test it.
+    `source` is the heading in the interface document, or "Common sense"; `quote` holds the sentences and table rows
+    below it, word for word. `wording` is the clause in our own words, `title` its short form. `faults` lists the
+    generated faults that the clause covers, as ``<location>.<name>:<fault>``; a star matches any one member or item.
+    `needs` lists the settings (``realm.…``, ``attachments.…``) and further accounts (``account.…``) that a target
+    must have. `otherwise` is the other reading of a should. `realms` are where the clause is judged, by default the
+    realms of its operations. `message` and `status` are what the document gives for the answer, with ``${realm}``
+    for the realm's name. `untested` says why no test is possible.
     """
 
     id: _Id
@@ -93,7 +92,7 @@ class Clause:
 
 
 def matches(pattern: str, fault: str) -> bool:
-    """Tell whether a fault of a clause covers a given one; a star covers one member or item."""
+    """Whether a clause's fault pattern matches a fault; a star matches one member or item."""
     if "*" not in pattern:
         return pattern == fault
     ours, theirs = _steps_of_pattern(pattern), _steps(fault)
@@ -107,9 +106,9 @@ def _steps(fault: str) -> list[str]:
 _steps_of_pattern = lru_cache(maxsize=1024)(_steps)
 
 
-#: Members that no entry gives.
-_MADE = {"quote", "file", "line"}
-_KEYS = {item.name for item in fields(Clause)} - _MADE
+#: Fields that an entry does not give.
+_COMPUTED = {"quote", "file", "line"}
+_KEYS = {item.name for item in fields(Clause)} - _COMPUTED
 
 
 def _entries(path: Path) -> Iterator[tuple[dict[str, Any], int]]:
@@ -124,7 +123,7 @@ def _clause(values: dict[str, Any], file: str, line: int, description: Descripti
     """Read an entry.
 
     Raises:
-        SuiteError: it cannot be used; one line with file, line and what is wrong.
+        SuiteError: the entry is invalid; one line with file, line and reason.
     """
     shown = f"{file}:{line}: {values.get('id', 'a clause without an id')}"
     if unknown := values.keys() - _KEYS:
@@ -140,7 +139,7 @@ def _clause(values: dict[str, Any], file: str, line: int, description: Descripti
     except msgspec.ValidationError as error:
         raise SuiteError(f"{shown}: {error}") from None
     if bool(clause.otherwise) is not (clause.level is Level.SHOULD):
-        raise SuiteError(f"{shown}: a should, and nothing else, says how it can be read otherwise")
+        raise SuiteError(f"{shown}: a should, and no other level, needs 'otherwise': the other reading")
     if unknown := set(clause.operations) - description.operations.keys():
         raise SuiteError(f"{shown}: {suggestion(min(unknown), description.operations)}")
     return replace(clause, realms=clause.realms or _realms_of(clause, description))
@@ -157,7 +156,7 @@ _FIRMNESS = list(Level)
 
 
 class Catalogue:
-    """The clauses in the order of the files, and the questions the suite asks of them."""
+    """The clauses in the order of the files, with lookups by id, operation and fault."""
 
     def __init__(self, clauses: Iterable[Clause]) -> None:
         self._clauses = {clause.id: clause for clause in clauses}
@@ -175,7 +174,7 @@ class Catalogue:
         """Return a clause by its id.
 
         Raises:
-            UsageError: there is none; names the closest id there is.
+            UsageError: the id is unknown; names the closest one.
         """
         try:
             return self._clauses[clause_id]
@@ -189,13 +188,13 @@ class Catalogue:
         return tuple(clause for clause in self if operation_id in clause.operations)
 
     def for_fault(self, operation_id: str, fault: str) -> Clause | None:
-        """The most specific clause that speaks about a generated fault; None when the document says nothing on it.
+        """Return the most specific clause on a generated fault; None where the document is silent on it.
 
-        Only a clause found here, and only at must or should, lets the fault be judged against the service: exact before
-        starred, then the one for the fewest operations, then the firmest.
+        Exact patterns come before starred ones, then fewer operations, then the firmer level. Without a must or should
+        found here, a fault is never judged against the service.
 
         Args:
-            fault: as ``path.uid:too-short``; inner members after a dot, items by their number or a star.
+            fault: Such as ``path.uid:too-short`` or ``body.emails.0:wrong-kind``.
         """
         exact, starred = self._faults.get(operation_id, ({}, []))
         if fault in exact:
@@ -209,7 +208,7 @@ class Catalogue:
 
     @cached_property
     def _faults(self) -> dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]]:
-        """By operation: the clause of each fault that is named outright, and patterns with stars, best first."""
+        """By operation: the clause of each exact fault, and the starred patterns, most specific first."""
         firmest = sorted(self, key=lambda clause: (len(clause.operations), _FIRMNESS.index(clause.level)))
         named: dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]] = {}
         for clause in firmest:
@@ -229,7 +228,7 @@ def load_catalogue(folder: Path | None = None) -> Catalogue:
     """Load the catalogue from a folder of files, by default `clauses` beside the description; once per process.
 
     Raises:
-        SuiteError: the catalogue cannot be used; one line with file, line and what is wrong.
+        SuiteError: an entry is invalid; one line with file, line and reason.
     """
     folder = folder or openapi_directory() / "clauses"
     clauses: dict[str, Clause] = {}
@@ -237,7 +236,9 @@ def load_catalogue(folder: Path | None = None) -> Catalogue:
         for values, line in _entries(path):
             clause = _clause(values, path.name, line, load_description())
             if clause.id in clauses:
-                raise SuiteError(f"{clause.place}: {clause.id} stands already at {clauses[clause.id].place}")
+                raise SuiteError(
+                    f"{clause.place}: the id {clause.id} is already used at {clauses[clause.id].place}"
+                )
             clauses[clause.id] = clause
     return Catalogue(clauses.values())
 

@@ -1,7 +1,7 @@
-"""The OpenAPI description as one document, as it is published and as the suite judges by it.
+"""Loads the OpenAPI description: joins its files into one document, as published and as the suite judges by it.
 
-The split files are joined by own code: the maintained Python libraries inline every reference, rename components
-after file paths, or stop at OpenAPI 3.0. Each path is a file of its own; all else that is referred to stands in
+The code is our own, since the maintained Python libraries inline every reference, rename components after file paths,
+or stop at OpenAPI 3.0. Each path has a file; every other referenced part stands in
 ``components/<kind>/<file>.yaml#/<Name>`` and becomes ``#/components/<kind>/<Name>``.
 """
 
@@ -28,9 +28,9 @@ from registry_contracts.interface.operations import (
     segments,
 )
 
-#: Beside it stands what a client may rely on; inside, what the suite judges by.
+#: The suite judges by its members; clients rely on those beside it.
 _JUDGED_AS = "x-judged-as"
-#: The statuses that the sandbox answers an operation with.
+#: The statuses with which the sandbox answers an operation.
 _ANSWERS = "x-sandbox-answers"
 
 
@@ -45,7 +45,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_yaml(path: Path, shown: str) -> Any:
-    """Return what a YAML file, `shown` in messages, holds, in JSON's kinds only (dates stay strings).
+    """Read a YAML file, called `shown` in messages; dates stay strings, as in JSON.
 
     Raises:
         UsageError: the file is missing or is not YAML; names the line and column where the reader stopped.
@@ -79,12 +79,12 @@ def _join(directory: Path) -> dict[str, Any]:
         try:
             follow(document, node)
         except (KeyError, TypeError):
-            raise UsageError(f"the description holds no {node['$ref']}; correct what refers to it") from None
+            raise UsageError(f"the description has no {node['$ref']}; correct the reference") from None
     return document
 
 
 def _rebased(directory: Path, file: str) -> Any:
-    """Return what a file of the description holds, with references as they are in the joined document."""
+    """Read a file of the description, and rewrite its references for the joined document."""
     content = read_yaml(directory / file, file)
     for node in _mappings(content):
         if isinstance(node.get("$ref"), str):
@@ -95,7 +95,7 @@ def _rebased(directory: Path, file: str) -> Any:
 
 
 def _as_judged(node: Any) -> Any:
-    """Return a copy in which the members of each `x-judged-as` take the place of those beside it."""
+    """Return a copy in which the members of each `x-judged-as` replace those beside it."""
     if isinstance(node, dict):
         joined = {key: value for key, value in node.items() if key != _JUDGED_AS} | node.get(_JUDGED_AS, {})
         return {key: _as_judged(value) for key, value in joined.items()}
@@ -103,9 +103,9 @@ def _as_judged(node: Any) -> Any:
 
 
 def _published(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy in which the statuses of the sandbox stand beside the ranges that they are examples of.
+    """Return a copy that also lists the sandbox's statuses, each with the response of its range.
 
-    A page such as Swagger UI calls an answer undocumented whose very status is not listed. Nothing is judged by them.
+    Swagger UI calls an unlisted status undocumented. The suite does not judge by these statuses.
     """
     copied = copy.deepcopy(document)
     for item in copied["paths"].values():
@@ -124,8 +124,8 @@ __all__ = ["Description", "Operation", "load_description"]
 class Description:
     """The whole interface: its `operations` by ``operationId``, and one OpenAPI document in two readings.
 
-    `bundle` is what the suite judges by, `published` what other tools get, no stricter than the interface document.
-    Both are shared by everyone who loads them: copy what is to be changed.
+    The suite judges by `bundle`; other tools get `published`, which is no stricter than the interface document.
+    All callers share both: copy one before changing it.
     """
 
     bundle: dict[str, Any]
@@ -137,13 +137,13 @@ class Description:
         return sorted(self.operations.values(), key=lambda operation: operation.rank)
 
     def match(self, method: str, raw_path: str) -> tuple[Operation, dict[str, str]] | None:
-        """Find the operation of a request with the decoded values of its placeholders; None where there is none.
+        """Find a request's operation and the decoded values of its placeholders; None if no operation matches.
 
         A literal segment wins over a placeholder, and bytes that are not UTF-8 become U+FFFD.
 
         Args:
-            raw_path: the percent-encoded path below the base URL, as it went over the wire, so that an
-                encoded slash stays part of its segment. A query behind it is left out of account.
+            raw_path: The percent-encoded path below the base URL, as sent, so that an encoded slash stays in its
+                segment. A query is ignored.
         """
         method, parts = method.upper(), segments(raw_path)
         for operation in self._literal_first:
@@ -153,10 +153,9 @@ class Description:
         return None
 
     def for_realm(self, realm: str) -> dict[str, Any]:
-        """A copy of the bundle for one realm, or for the operations that know none (`any`).
+        """Copy the bundle for one realm, or for the operations without realms (`any`).
 
-        Only its operations remain, the Realm parameter allows nothing else, and where examples are
-        named after realms only those of this one are kept.
+        The copy holds only the operations and examples of this realm, and its Realm parameter allows no other.
 
         Raises:
             UsageError: no operation has the realm.
@@ -202,7 +201,7 @@ def load_description(root: Path | None = None) -> Description:
     """Load the description below a directory, by default the suite's own; it is read once per process.
 
     Raises:
-        UsageError: a file is missing or broken; one line that names the place.
+        UsageError: a file is missing or broken; one line with the place.
     """
     document = _join(root or openapi_directory())
     operations = {operation.id: operation for operation in read_operations(document)}
@@ -210,10 +209,10 @@ def load_description(root: Path | None = None) -> Description:
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML without aliases, which some readers take for empty, and with texts of several lines as they read."""
+    """Writes YAML without aliases, which some readers drop, and texts of several lines as blocks."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the library's signature
-        """Write everything where it stands."""
+        """Write repeated nodes in full."""
         return True
 
 
@@ -229,12 +228,12 @@ def as_yaml(document: Mapping[str, Any]) -> str:
     return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
-#: Fields of a contact whose allowed values the document does not show.
+#: Fields of a contact whose allowed values the interface document does not show.
 CONTACT_VALUES_NOT_SHOWN: Final = ("gender", "organizationType", "addressType", "type", "government")
 
 
 def where_in_words(operation: str | None, realms: Iterable[str | None]) -> str:
-    """Say in which realms an operation was asked for: `in abs-dev`, `whatever the realm`, `without a known realm`."""
+    """Word the realms of requests: `in abs-dev`, `whatever the realm`, `without a known realm`."""
     named = [realm or ANY_REALM for realm in realms]
     described = load_description().operations.get(operation or "")
     unknown = described is not None and described.takes_realm and set(named) == {ANY_REALM}
@@ -243,7 +242,7 @@ def where_in_words(operation: str | None, realms: Iterable[str | None]) -> str:
 
 @cache
 def operations_with(**facts: object) -> tuple[str, ...]:
-    """Return the ids of the operations with these facts, such as ``family="draft", safe=True``, in their order."""
+    """Return the ids of the operations with these attributes, such as ``family="draft", safe=True``, in order."""
     return tuple(
         operation.id
         for operation in load_description().operations.values()

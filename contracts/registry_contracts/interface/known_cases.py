@@ -1,4 +1,4 @@
-"""Which cases there are for each clause, and what they rely on."""
+"""Finds the contract cases of each clause, and the clauses they rely on, by the marks on the tests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MARK: Final = "contract"
 
 
 def known_cases() -> Mapping[str, tuple[str, ...]]:
-    """List the cases by the clauses that they declare, both sorted, as file and function.
+    """List the cases of each clause as `file::function`, both sorted.
 
-    The case of generated faults is named where no other declares a clause that lists faults.
+    A clause with faults that no case declares has the case of generated faults.
     """
     found = _by_clause((clause, name) for name, facts in _declared() for clause in facts.clauses)
     generated = {name for name, facts in _declared() if facts.faults}
@@ -30,7 +30,7 @@ def known_cases() -> Mapping[str, tuple[str, ...]]:
 
 
 def relied_on() -> Mapping[str, tuple[str, ...]]:
-    """List the clauses that the cases of each clause rely on, where they do."""
+    """List the clauses that the cases of each clause rely on."""
     return _by_clause(pair for _, facts in _declared() for pair in product(facts.clauses, facts.relies_on))
 
 
@@ -43,7 +43,7 @@ def _by_clause(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 @cache
 def _declared() -> tuple[tuple[str, Any], ...]:
-    """Each case, as file and function, with what its marks say: as a whole, and with each row of its parameters."""
+    """Each case as `file::function` with its marks: once for the test, and once for each row of its parameters."""
     cases = cases_directory()
     return tuple(
         (f"{path.relative_to(cases).as_posix()}::{function}", facts)

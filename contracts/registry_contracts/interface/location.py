@@ -1,4 +1,4 @@
-"""Where the promises lie: beside the library in a checkout, inside it in an installed package."""
+"""Finds the description, the clauses and the cases: beside the library in a checkout, inside it in a wheel."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from registry_contracts.errors import UsageError
 
 ROOT_FILE = "registry.yaml"
 _PACKAGE = Path(__file__).resolve().parents[1]
-#: Runs this program in a process of its own, which does not look for modules in the current folder.
+#: The command that runs this program in a new process; -P keeps the current folder off the module path.
 PROGRAM: Final = (sys.executable, "-P", "-m", "registry_contracts")
 
 
@@ -27,24 +27,23 @@ def cases_directory() -> Path:
 
 @cache
 def _promises(beside: str, inside: str, file: str = "") -> Path:
-    """A directory of a checkout, known by a file in it, or of the wheel, which carries the same as `_promises/…`.
+    """Return a directory of the checkout, or else its copy in the wheel (`_promises/…`), if it holds `file`.
 
-    The checkout comes first, so that an edited description is never shadowed by an older packaged copy.
+    The checkout comes first, so that an older packaged copy never shadows an edited description.
     """
     candidates = (_PACKAGE.parents[1] / beside, _PACKAGE / "_promises" / inside)
     for directory in candidates:
         if (directory / file).exists():
             return directory
     tried = " nor ".join(map(str, candidates))
-    raise UsageError(f"neither {tried} is there; install registry-contracts again, or run it from a checkout")
+    raise UsageError(f"found neither {tried}; install registry-contracts again, or run it from a checkout")
 
 
 def keep_hypothesis_out() -> None:
-    """Keep what Hypothesis stores for later out of the current folder, which belongs to the user.
+    """Have Hypothesis store its tables in the user's cache, and not in the current folder.
 
-    These are tables that it makes once; examples worth keeping lie in the reports. A place that the
-    user has named for them stays. An account whose home is absent or cannot be written, as in many containers, has
-    them in the folder for temporary files.
+    A place that the user has set stays. If the home is missing or read-only, as in many containers, the tables go to
+    the folder for temporary files. Useful examples are kept in the reports.
     """
     given = os.environ.get("XDG_CACHE_HOME")
     try:

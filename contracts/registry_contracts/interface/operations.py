@@ -13,7 +13,7 @@ from registry_contracts.errors import UsageError
 DOCUMENT_REALMS = ("abs-dev", "bch-dev", "chm-dev")
 WORKFLOW_REALMS = (*DOCUMENT_REALMS, "ort-dev")
 ANY_REALM = "any"
-"""The pseudo-realm of operations that know no realm."""
+"""The pseudo-realm of operations without realms."""
 
 _REALMS_OF = {"document": DOCUMENT_REALMS, "workflow": WORKFLOW_REALMS, "none": (ANY_REALM,)}
 _FAMILY_OF = {
@@ -32,17 +32,17 @@ _VALID_UID = re.compile(r"[A-Za-z0-9_-]{11,128}", re.ASCII)
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options", "trace")
 
 PERMANENT_KINDS = frozenset({"contact", "submission"})
-"""What an operation can store for good and a budget limits; an attachment goes with its document."""
+"""The kinds of permanent records, which a budget limits; an attachment goes with its document."""
 
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 
 
 class AnswerClauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Clauses of the catalogue about what any answer to an operation says.
+    """The ids of the clauses that any answer to an operation concerns.
 
-    `status`, `answer` and `refusal` are silent ones, about the status and the body of a success, and about a refusal.
-    `accepted` is what a refusal of a right request contradicts, where its acceptance alone shows that it holds;
-    `not_refused` the same where it does not.
+    `status`, `answer` and `refusal` are silent clauses: on the status of a success, on its body, and on a refusal.
+    The refusal of a right request contradicts `accepted` or `not_refused`; an acceptance alone passes `accepted`,
+    but not `not_refused`.
     """
 
     status: str
@@ -52,13 +52,13 @@ class AnswerClauses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     not_refused: str | None = msgspec.field(default=None, name="not-refused")
 
     def __post_init__(self) -> None:
-        """Refuse a description that names both clauses on right requests, or none."""
+        """Refuse a description that names both clauses on right requests, or neither."""
         if (self.accepted is None) is (self.not_refused is None):
-            raise ValueError("one of accepted and not-refused is needed")
+            raise ValueError("needs either accepted or not-refused")
 
     @property
     def right_request(self) -> str:
-        """What a refusal of a right request contradicts."""
+        """The clause that the refusal of a right request contradicts."""
         return self.accepted or self.not_refused or ""
 
 
@@ -70,11 +70,11 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
-    """One method (in capitals) and path of the description, with the facts that the description's extensions give.
+    """One method (in capitals) and path of the description, with the facts of the description's extensions.
 
-    `path` is the template below the base URL, `/api/v2013/documents/{uid}`. An accepted request leaves what `stores`
-    says, takes away what `removes` says, and `needs` something that exists before. `assigns_identifier`: the service
-    may choose the identifier of what is stored. `lists_content_type`: the document lists that header for it.
+    `path` is the template below the base URL, `/api/v2013/documents/{uid}`. `stores`, `removes` and `needs` name the
+    kind of record that an accepted request adds, takes away, and must find. `assigns_identifier`: the service may
+    choose the identifier of the new record. `lists_content_type`: the document lists the header Content-Type.
     """
 
     id: str = msgspec.field(name="operationId")
@@ -99,12 +99,12 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     @property
     def realms(self) -> tuple[str, ...]:
-        """Development realms that have the operation, or ``("any",)`` when it knows no realm."""
+        """The development realms that have the operation, or ``("any",)`` for one without realms."""
         return _REALMS_OF[self.known_in]
 
     @property
     def protected(self) -> bool | None:
-        """Whether the document asks for a token; ``None`` where it is silent."""
+        """Whether the document requires a token; ``None`` where it is silent."""
         return None if self.protection == "silent" else self.protection
 
     @property
@@ -129,7 +129,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     @cached_property
     def _segments(self) -> tuple[str, ...]:
-        """The template's segments, since every request of a run is matched against it."""
+        """The template's segments, cached because every request of a run is matched against them."""
         return segments(self.path)
 
     @property
@@ -139,7 +139,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     @property
     def permanent(self) -> bool:
-        """Whether an accepted request adds something that the interface gives no means to remove."""
+        """Whether an accepted request adds something that the interface cannot remove."""
         return self.stores is not None and self.stores != "draft" and self.needs != "contact"
 
     @property
@@ -154,19 +154,19 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     @property
     def names_new(self) -> bool:
-        """Whether the path holds an identifier of what need not exist before."""
+        """Whether the path may hold the identifier of a record that does not exist yet."""
         return self.identifier_parameter is not None and self.needs is None
 
     @property
     def rank(self) -> tuple[bool, ...]:
-        """Sort key by which a literal segment comes before a placeholder at the same place."""
+        """Sort key that puts a literal segment before a placeholder at the same place."""
         return tuple(_PLACEHOLDER.fullmatch(part) is not None for part in self._segments)
 
     def url(self, base_url: str, /, **path_parameters: object) -> str:
-        """Build the address of one request, without a query, from a value for each placeholder, which is not encoded.
+        """Build the address of a request, without a query, from the unencoded value of each placeholder.
 
-        Every value becomes exactly one segment: everything but unreserved characters is percent-encoded, and
-        a value of ``.`` or ``..`` too, which a client would otherwise take for a step in the path.
+        Each value becomes one segment: everything but unreserved characters is percent-encoded, and so are ``.`` and
+        ``..``, which clients would resolve as steps in the path.
 
         Raises:
             UsageError: a placeholder has no value, or a value no placeholder.
@@ -180,7 +180,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         return base_url.rstrip("/") + path
 
     def match(self, parts: tuple[str, ...]) -> dict[str, str] | None:
-        """The decoded value of each placeholder in a raw path's `segments`, or None when the path is another one."""
+        """Return the decoded placeholder values of a raw path's `segments`; None if the path does not match."""
         if len(parts) != len(self._segments):
             return None
         values: dict[str, str] = {}
@@ -201,7 +201,7 @@ def is_valid_uid(value: object) -> bool:
 
 
 def segments(raw_path: str) -> tuple[str, ...]:
-    """Cut a raw path at its slashes; a query or fragment behind it is left out, percent-encoding stays."""
+    """Split a raw path at its slashes, without query and fragment; percent-encoding stays."""
     return tuple(raw_path.partition("?")[0].partition("#")[0].split("/"))
 
 
@@ -209,8 +209,8 @@ def read_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     """Read the operations of a joined description, in the order of its paths.
 
     Raises:
-        UsageError: an operation lacks its name or an extension the suite needs, says it twice or in unknown
-            words, or its placeholders and path parameters differ.
+        UsageError: an operation's name or extension is missing, duplicate or unknown, or its placeholders and path
+            parameters differ.
     """
     seen: set[str] = set()
     for path, item in document["paths"].items():
@@ -237,13 +237,13 @@ def read_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 def parameters_of(document: Mapping[str, Any], item: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:
-    """List the parameters of an operation, those of its path first, with references followed."""
+    """List the parameters of an operation, those of its path first, with references resolved."""
     listed = [*(item.get("parameters") or ()), *(node.get("parameters") or ())]
     return [follow(document, parameter) for parameter in listed]
 
 
 def follow(document: Mapping[str, Any], node: Any) -> Any:
-    """Follow a reference inside a joined document until something that is not one."""
+    """Resolve a reference inside a joined document, and those that it leads to."""
     while isinstance(node, dict) and isinstance(node.get("$ref"), str):
         target: Any = document
         for part in node["$ref"].split("/")[1:]:
@@ -253,7 +253,7 @@ def follow(document: Mapping[str, Any], node: Any) -> Any:
 
 
 def in_realms(realms: Iterable[str]) -> str:
-    """Say in which realms something is so; of an operation that knows none, that it is so whatever the realm."""
+    """Word realms for a sentence: `in abs-dev, bch-dev`; `whatever the realm` for operations without realms."""
     named = list(dict.fromkeys(realms))
     own = ", ".join(realm for realm in named if realm != ANY_REALM)
     everywhere = "whatever the realm" if ANY_REALM in named else ""

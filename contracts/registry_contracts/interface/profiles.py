@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Profile(StrEnum):
-    """How far a run goes; from `gate` on each profile takes in the cases of those before it."""
+    """How far a run goes; each profile includes the cases of those before it."""
 
     SMOKE = "smoke"
     GATE = "gate"
@@ -14,6 +14,6 @@ class Profile(StrEnum):
     FULL = "full"
 
     def includes(self, other: Profile) -> bool:
-        """Whether a run of this profile takes in a case of the other."""
+        """Whether a run of this profile includes a case of the other."""
         order = list(Profile)
         return order.index(other) <= order.index(self)

@@ -1,7 +1,6 @@
-"""The embedded sandbox: the process that serves it, which never outlives the run, and the target that describes it.
+"""The embedded sandbox: its process, and the target that describes it.
 
-A run that is killed outright can stop nothing any more. The end of stdin tells the child instead, so that no sandbox
-is left behind on a shared machine.
+The process never outlives the run: it ends when its stdin closes, which a killed run causes too.
 """
 
 import atexit
@@ -28,7 +27,7 @@ SANDBOX_SETTINGS = Path(__file__).with_name("sandbox.toml")
 
 
 def sandbox_target(base_url: str, size_limit: int) -> Target:
-    """The target of a sandbox that this suite has started with an upload limit in bytes."""
+    """Return the target of a sandbox that this suite has started with an upload limit in bytes."""
     target = read_target(SANDBOX_SETTINGS, _published_accounts())
     return replace(
         target,
@@ -39,7 +38,7 @@ def sandbox_target(base_url: str, size_limit: int) -> Target:
 
 
 def _published_accounts() -> dict[str, str]:
-    """The sandbox's accounts under the variables its settings file names; they protect nothing."""
+    """Return the sandbox's public accounts, by the variables that its settings file names."""
     emails = {f"SANDBOX_{role.upper()}_EMAIL": f"{role}@sandbox.test" for role in ACCOUNT_ROLES}
     return emails | {f"SANDBOX_{role.upper()}_PASSWORD": f"sandbox-{role}" for role in ACCOUNT_ROLES}
 
@@ -50,22 +49,22 @@ DEFAULT_SIZE_LIMIT = 6 * 1024 * 1024
 DOCUMENT_SIZE_LIMIT = 1024**3
 """The interface document's 1 GB in bytes, for the profile `full`."""
 
-#: It starts in about a second; on a machine that has much else to do it may take many times that.
+#: A sandbox usually starts in a second; a busy machine may take many times as long.
 READY_SECONDS = 60.0
 STOP_SECONDS = 5.0
 _LAST_LINES = 3
 _LONGEST_OUTPUT = 100_000
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 _USAGE = 4
 _READY = re.compile(r"^sandbox ready at (http://127\.0\.0\.1:\d+)\s*\n", re.MULTILINE)
 _EXTRA = ("starlette", "uvicorn", "odata_query", "PIL", "flask_swagger_ui")
 
 
 class EmbeddedSandbox:
-    """A sandbox in a process of its own, for as long as the `with` block lasts.
+    """Serves a sandbox in a process of its own during the `with` block.
 
-    It takes uploads of `size_limit` bytes at most, and more options of `registry-contracts sandbox` as `arguments`;
-    tests start another `command`.
+    `size_limit` is the largest upload in bytes, and `arguments` are further options of `registry-contracts sandbox`.
+    Tests start another `command`.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class EmbeddedSandbox:
 
     @property
     def base_url(self) -> str:
-        """Where it answers, such as `http://127.0.0.1:40123`; only inside the `with` block."""
+        """Its address, such as `http://127.0.0.1:40123`; only inside the `with` block."""
         if not self._base_url:
             raise SuiteError("the embedded sandbox is not running; use it inside its with block")
         return self._base_url
@@ -93,11 +92,11 @@ class EmbeddedSandbox:
 
         Raises:
             UsageError: the `sandbox` extra is not installed, or its options cannot be used.
-            SuiteError: it ended for another reason or stayed silent; one line with the end of what it wrote.
+            SuiteError: it ended for another reason, or was not ready in time; one line with its last output.
         """
         require_extra()
         atexit.register(self.stop)
-        # A file takes any amount; a pipe that is not read would stop the sandbox once it is full.
+        # A file takes any amount of output; a full pipe would block the sandbox.
         with tempfile.TemporaryFile() as output:
             try:
                 self._process = self._start(output)
@@ -111,12 +110,12 @@ class EmbeddedSandbox:
         self.stop()
 
     def ask_to_end(self) -> None:
-        """Tell the process that nothing more is sent to it, and do not wait for its end."""
+        """Ask the process to end, without waiting for it."""
         if self._process is not None:
             self._process.terminate()
 
     def stop(self) -> None:
-        """End the process, first politely, then for good; a second call does nothing."""
+        """Terminate the process, and kill it if it does not end in time; a second call does nothing."""
         atexit.unregister(self.stop)
         process, self._process, self._base_url = self._process, None, ""
         if process is None:
@@ -131,7 +130,7 @@ class EmbeddedSandbox:
             process.stdin.close()
 
     def _start(self, output: IO[bytes]) -> subprocess.Popen[bytes]:
-        # A session of its own: Ctrl-C must reach the run alone, which still needs the sandbox to clean up.
+        # A session of its own: Ctrl-C must reach only the run, which still needs the sandbox to clean up.
         return subprocess.Popen(  # noqa: S603 (our own interpreter and options, no shell)
             self._command,
             stdin=subprocess.PIPE,
@@ -142,7 +141,7 @@ class EmbeddedSandbox:
         )
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> str:
-        """Return its address as soon as it tells it."""
+        """Wait until the process prints its address, and return it."""
         end = time.monotonic() + self._ready_seconds
         while True:
             code = process.poll()
@@ -155,14 +154,14 @@ class EmbeddedSandbox:
                 raise UsageError(last_words)
             if code == 0:
                 raise UsageError(
-                    "with these options the sandbox shows something and serves nothing; "
+                    "with these options the sandbox prints something and ends; "
                     "use them with `registry-contracts sandbox`"
                 )
             if code is not None or time.monotonic() > end:
                 late = f"is not ready after {self._ready_seconds:g} s"
                 what = late if code is None else "ended before it was ready"
-                raise SuiteError(f"the embedded sandbox {what}; its last words: {last_words}")
-            time.sleep(_LOOK_SECONDS)
+                raise SuiteError(f"the embedded sandbox {what}; its last output: {last_words}")
+            time.sleep(_POLL_SECONDS)
 
 
 def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:
@@ -178,13 +177,13 @@ def require_extra() -> None:
 
 
 def _child_environment() -> dict[str, str]:
-    """Return the environment without the credentials of live targets, which the sandbox has no use for."""
+    """Return the environment without the credentials of live targets, which the sandbox does not need."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
     return {**kept, "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 
 
 def serve_as_child() -> None:
-    """Serve the sandbox, with the options of `registry-contracts sandbox`, until it is told to stop or stdin ends."""
+    """Serve the sandbox, with the options of `registry-contracts sandbox`, until a signal or the end of stdin."""
     threading.Thread(target=_end_with_stdin, daemon=True).start()
     sys.argv[0] = "registry_contracts.sandbox"
     # By its name: nothing on this side imports the sandbox.
@@ -192,7 +191,7 @@ def serve_as_child() -> None:
 
 
 def _end_with_stdin() -> None:
-    # The descriptor itself: a buffered reader's lock would be in the way of the interpreter's exit.
+    # The raw descriptor: a buffered reader's lock would block the interpreter's exit.
     while os.read(0, 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

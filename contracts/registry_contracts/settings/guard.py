@@ -1,7 +1,7 @@
-"""Refuses production before the first byte, and any request that would leave the target, without override.
+"""Refuses production, and every request that would leave the target, before the first byte; there is no override.
 
-The base address of a target is checked once and kept in one normal form; every request is checked again on its way
-out, generated ones included.
+The base address of a target is checked once, and kept in one normal form. Every request is checked again as it
+leaves, generated ones included.
 """
 
 import re
@@ -15,7 +15,7 @@ from registry_contracts.errors import SuiteError, UsageError
 from registry_contracts.settings.target import PRODUCTION_REALMS, Target
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-#: The root of every path, at the end of an address, or with some of the path behind it.
+#: The root of the interface's paths, at the end of an address or followed by more of a path.
 _VERSIONED = re.compile(r"/api/v(\d+$|20[12]3/)", re.IGNORECASE)
 _NO_HOST = "names no host that can be reached; write https://host or http://host:port"
 
@@ -24,7 +24,7 @@ def checked_base_url(text: str) -> str:
     """Return a base URL in normal form: lower-case scheme and host, path prefix kept, no trailing slash.
 
     Raises:
-        ValueError: what is wrong with it and what to do, without repeating it: it might hold a password.
+        ValueError: it cannot be used. The message does not repeat it, since it might hold a password.
     """
     if not text.isprintable() or " " in text or "\\" in text:
         raise ValueError("holds a space, backslash or control character; write https://host")
@@ -35,7 +35,7 @@ def checked_base_url(text: str) -> str:
     if parts.scheme not in DEFAULT_PORTS:
         raise ValueError("is not an http or https address; write https://host or http://host:port")
     if "@" in parts.netloc:
-        raise ValueError("holds credentials; take them out and name them in [accounts.author] by variables")
+        raise ValueError("holds credentials; remove them, and name their variables in [accounts.author]")
     if not _reachable(parts):
         raise ValueError(_NO_HOST)
     if not parts.netloc.isascii():
@@ -44,20 +44,18 @@ def checked_base_url(text: str) -> str:
         raise ValueError("has a query or fragment; write only scheme, host, port and path prefix")
     prefix = parts.path.rstrip("/")
     if _VERSIONED.search(prefix):
-        raise ValueError(
-            "holds the interface's own /api/v…; take that out with all behind it, every path brings it"
-        )
+        raise ValueError("holds the interface's own /api/v…; end the address before it")
     if any(segment in (".", "..", "") for segment in prefix.split("/")[1:]):
-        raise ValueError("has an empty or dotted path segment; write the path prefix plainly")
+        raise ValueError("has an empty or dotted path segment; remove it from the path prefix")
     return f"{parts.scheme}://{parts.netloc.lower().removesuffix(':')}{prefix}"
 
 
 def _reachable(parts: SplitResult) -> bool:
-    """Tell whether host and port could be looked up and connected to at all."""
+    """Whether host and port are valid."""
     try:
         return bool((parts.hostname or "").encode("idna")) and parts.port != 0
     except ValueError:
-        # The library's own message repeats what stands after a colon, which may be a password.
+        # The library's message quotes the text after a colon, which may be a password.
         return False
 
 
@@ -75,7 +73,7 @@ class GuardViolation(SuiteError):
 
 
 def refuse_production(target: Target) -> None:
-    """Refuse a target that is not a development environment or that names a production realm; nothing overrides it."""
+    """Refuse a target that is not a development environment, or that names a production realm."""
     if target.kind != "development":
         raise UsageError(
             f"target '{target.name}': kind is not \"development\"; the suite writes, so it refuses others"
@@ -136,7 +134,7 @@ def _place(base_url: str) -> tuple[str, frozenset[str], str]:
 
 
 def _below(prefix: str, path: str) -> bool:
-    """Tell whether a path stays under the prefix, dotted segments resolved the way a server may do it."""
+    """Whether a path stays below the prefix after dotted segments are resolved as a server may do it."""
     decoded = _decoded(path).replace("\\", "/")
     if "/." in decoded:
         kept: list[str] = []
@@ -144,7 +142,7 @@ def _below(prefix: str, path: str) -> bool:
             if segment == "..":
                 del kept[-1:]
             elif segment not in ("", "."):
-                # Some servers merge slashes first, so an empty segment gives no shelter from "..".
+                # Some servers merge slashes first, so ".." skips an empty segment.
                 kept.append(segment)
         decoded = "/" + "/".join(kept)
     return decoded == _decoded(prefix) or decoded.startswith(_decoded(prefix) + "/")
@@ -171,7 +169,7 @@ def _check_query(method: str, query: str) -> None:
 
 
 def _pairs(query: str) -> set[str]:
-    """Split a query in every way servers do: at "&" only or at ";" too, before decoding or after."""
+    """Split a query in every way that servers do: at "&" or also at ";", before or after decoding."""
     pairs = {
         pair for text in {query, _decoded(query)} for pair in (*text.split("&"), *_SEPARATORS.split(text))
     }
@@ -183,7 +181,7 @@ def _names_production(value: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Strip what a tolerant server might: encoding, case, width, and padding of any kind."""
+    """Remove what a tolerant server ignores: encoding, case, width and padding."""
     decoded = _decoded(text)
     if not decoded.isascii():
         decoded = unicodedata.normalize("NFKC", decoded)

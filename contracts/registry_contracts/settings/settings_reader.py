@@ -1,7 +1,6 @@
 """Reads a target's settings: from a TOML file, a name in `targets/`, or environment variables.
 
-Everything that cannot be used is named with file and line; production is refused. Credentials always come from
-environment variables.
+Errors name file and line, and production is refused. Credentials come only from environment variables.
 """
 
 import math
@@ -46,7 +45,7 @@ from registry_contracts.settings.target import (
 )
 
 BASE_URL, EMAIL, PASSWORD = "REGISTRY_BASE_URL", "REGISTRY_EMAIL", "REGISTRY_PASSWORD"
-#: The variables that together name a target where no option does.
+#: The variables that together name a target if no option does.
 TARGET_VARIABLES: Final = (BASE_URL, EMAIL, PASSWORD)
 TARGETS_FOLDER: Final = "targets"
 _CONVENTIONAL: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
@@ -69,7 +68,7 @@ _BY_HAND: Final = "sandbox-by-hand"
 _HEADER_VALUE: Final = re.compile(r"[!-+\--~]+")
 #: RFC 9110, 5.6.2.
 _TOKEN: Final = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
-#: Headers that have a meaning of their own, and the documented one.
+#: Headers that cannot carry the realm under another name: the documented one, and those with a meaning of their own.
 _HEADERS: Final = frozenset(
     {"realm", "accept", "authorization", "connection", "content-encoding", "content-length", "content-type"}
     | {"cookie", "host", "range", "transfer-encoding", "user-agent"}
@@ -77,10 +76,11 @@ _HEADERS: Final = frozenset(
 
 
 def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Path) -> Target | None:
-    """Return the target to aim at, or None for the embedded sandbox.
+    """Return the chosen target, or None for the embedded sandbox.
 
-    It is given as a TOML file or the name of one in `targets/`, both looked up below `search`, as `sandbox`, or as an
-    address, whose account the variables hold; None lets the three `REGISTRY_…` variables decide.
+    Args:
+        name_or_path: A TOML file or the name of one in `targets/`, both below `search`; `sandbox`; an address, with
+            its account in the variables; or None for a target in the three `REGISTRY_…` variables.
 
     Raises:
         UsageError: one line that says where, what is wrong and what to do; production is refused here too.
@@ -102,7 +102,7 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
 
 
 def settings_file(name_or_path: str, search: Path) -> Path | None:
-    """The settings file of a target, by its path or its name in `targets/`; None where there is none."""
+    """Find the settings file of a target by its path or its name in `targets/`; None if there is none."""
     named = f"{name_or_path}.toml" if _is_name(name_or_path) else name_or_path
     return next(filter(is_file, (search / name_or_path, search / TARGETS_FOLDER / named)), None)
 
@@ -118,7 +118,7 @@ def _no_such_target(name: str, search: Path) -> NoReturn:
 
 
 def _target_from_environment(environ: Mapping[str, str], address: str | None) -> Target | None:
-    """The target of the three `REGISTRY_…` variables, None when none is set; with an address in place of the first."""
+    """Read a target from the three `REGISTRY_…` variables, or from an address and the other two; None if unset."""
     if address is None and not any(name in environ for name in TARGET_VARIABLES):
         return None
     given = {name: environ.get(name, "").strip() for name in TARGET_VARIABLES}
@@ -137,7 +137,7 @@ def _target_from_environment(environ: Mapping[str, str], address: str | None) ->
 
 
 def _checked_email(text: str) -> str:
-    """An account's e-mail without white space around; raises `ValueError` for what is none, and does not repeat it."""
+    """Return an e-mail without surrounding white space; the `ValueError` of an invalid one does not repeat it."""
     email = text.strip()
     if "@" not in email or " " in email or not email.isprintable():
         raise ValueError("holds no e-mail address; set it to the account's address")
@@ -152,7 +152,7 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
     """
     source = read_toml_file(path, shown or str(path))
     source.refuse_unknown((), source.tables, TOP_KEYS)
-    # Tables first: a key that slipped below one explains why another seems to be missing.
+    # Tables first: a top-level key below a table explains why that key seems to be missing.
     for name, table in source.tables.items():
         for key in table if isinstance(table, dict) else ():
             if key in _TOP_ONLY:
@@ -168,7 +168,7 @@ def read_target(path: Path, environ: Mapping[str, str], shown: str | None = None
         realms=_realms(source),
         kind=_required(source, "kind", "development"),
         base_url=_required(source, "base_url", "https://…"),
-        # A sandbox that somebody serves is not the one that a run starts for itself, and ends with it.
+        # A sandbox that a person serves is not the embedded one, which ends with its run.
         name=_BY_HAND
         if path.stem == SANDBOX
         else convert(path.stem, FileName, f"the name of {shown or path}"),
@@ -200,7 +200,7 @@ def _realms(source: TomlFile) -> tuple[str, ...]:
 def refuse_unknown_realm(
     source: TomlFile, keys: Keys, name: str, known: Collection[str] = DEVELOPMENT_REALMS
 ) -> None:
-    """Refuse a realm that is none of the known ones, production realms with words of their own."""
+    """Refuse an unknown realm; a production realm has a message of its own."""
     _refuse_production_realm(source, keys, name)
     if name not in known:
         raise source.fault(keys, f"unknown realm {name!r}; {suggestion(name, known)}", name)
@@ -214,7 +214,7 @@ def _refuse_production_realm(source: TomlFile, keys: Keys, name: str) -> None:
 
 
 def _realm_settings(source: TomlFile) -> dict[str, RealmSettings]:
-    """The settings of each realm: what stands in `[realm]` holds for all of them, a realm's own table goes first."""
+    """Read the settings of each realm: `[realm]` holds for all realms, and a realm's own table takes precedence."""
     written = source.read_table("realm")
     known = {*DEVELOPMENT_REALMS, *PRODUCTION_REALMS}
     named = [name for name, value in written.items() if isinstance(value, dict) or name in known]
@@ -238,21 +238,21 @@ def _check_spellings(source: TomlFile, sent: Mapping[str, str]) -> None:
     for name, spelling in sent.items():
         keys = ("realm", name, "sent_as")
         if not _HEADER_VALUE.fullmatch(spelling):
-            why = "cannot stand in a header; use ASCII letters, digits and signs, no space or comma"
+            why = "cannot stand in a header; use ASCII letters, digits and signs, without space or comma"
             _refuse(source, keys, why)
         _refuse_production_realm(source, keys, spelling)
         if list(sent.values()).count(spelling) > 1 or spelling in set(DEVELOPMENT_REALMS) - {name}:
-            _refuse(source, keys, f"is the name of another realm, too: {spelling!r}")
+            _refuse(source, keys, f"is also the name of another realm: {spelling!r}")
 
 
 def _service_names(source: TomlFile) -> ServiceNames:
-    """The names of a target that differ from the document, each for one that the document has."""
+    """Read the target's own names, each for a name in the interface document."""
     names = source.read(("names",), ServiceNames)
     if names.scheme and not _TOKEN.fullmatch(names.scheme):
-        _refuse(source, ("names", "scheme"), 'is no scheme; write one word such as scheme = "Token"')
+        _refuse(source, ("names", "scheme"), 'is not a scheme; write one word, such as scheme = "Token"')
     header = names.realm_header
     if header and (not _TOKEN.fullmatch(header) or header.lower() in _HEADERS):
-        why = 'is no header for a realm; write one such as "X-Realm", or no line'
+        why = 'cannot carry the realm; write a header such as "X-Realm", or remove the line'
         _refuse(source, ("names", "realm_header"), why)
     operations = load_description().operations.values()
     queries = sorted({parameter for one in operations for parameter in one.query_parameters})
@@ -265,9 +265,9 @@ def _service_names(source: TomlFile) -> ServiceNames:
 
 
 def _accounts(source: TomlFile, environ: Mapping[str, str]) -> tuple[dict[str, Account], dict[str, str]]:
-    """Role → account for every role whose credentials are set, and role → reason for the others.
+    """Return role → account for roles with credentials, and role → reason for the others.
 
-    When the file names no variables for the author, they are `REGISTRY_EMAIL` and `REGISTRY_PASSWORD`.
+    The author's variables are `REGISTRY_EMAIL` and `REGISTRY_PASSWORD`, unless the file names others.
     """
     accounts: dict[str, Account] = {}
     absent: dict[str, str] = {}
@@ -292,7 +292,7 @@ def _accounts(source: TomlFile, environ: Mapping[str, str]) -> tuple[dict[str, A
 
 
 def _variables(source: TomlFile, role: str) -> dict[str, str]:
-    """The names of the two variables of a role, by the setting that names them."""
+    """Return the names of a role's two variables, by setting."""
     keys = ("accounts", role)
     if role == AUTHOR and role not in source.tables.get("accounts", {}):
         return {"email_env": EMAIL, "password_env": PASSWORD}
@@ -300,27 +300,27 @@ def _variables(source: TomlFile, role: str) -> dict[str, str]:
     for key in ("email", "password"):
         if isinstance(table, dict) and key in table:
             instead = f'{key}_env = "REGISTRY_{role.upper()}_{key.upper()}"'
-            why = f"does not belong in a file; put it in an environment variable and name that: {instead}"
+            why = f"does not belong in a file; put it in an environment variable, and name the variable: {instead}"
             _refuse(source, (*keys, key), why)
     return vars(source.read(keys, AccountVariables))
 
 
 def _unset(role: str, key: str, variable: str, environ: Mapping[str, str]) -> str | None:
-    """Say that a variable of a role is not set, or None when it is."""
+    """Return a message that a variable of a role is not set; None if it is set."""
     if environ.get(variable):
         return None
     return f"{_shown(role, key, variable)} {'is set, but empty' if variable in environ else 'is not set'}"
 
 
 def _shown(role: str, key: str, variable: str) -> str:
-    # The password itself may stand where its variable's name belongs: it is not repeated.
+    # The file may hold the password itself instead of the variable's name, so an unusual name is not repeated.
     if _CONVENTIONAL.fullmatch(variable):
         return f"environment variable {variable}"
     return f"the environment variable that accounts.{role}.{key} names"
 
 
 def _prepared(source: TomlFile, keys: Keys, table: Mapping[str, Any]) -> dict[str, Any]:
-    """The table of a realm with its documents read, one identifier as a list of one, and each item once."""
+    """Return a realm's table with documents loaded, single identifiers as lists, and no duplicates in lists."""
     read = dict(table)
     for name, value in table.items():
         if name.endswith("_document") and isinstance(value, str):
@@ -350,12 +350,12 @@ def _refuse(source: TomlFile, keys: Keys, message: str) -> NoReturn:
 
 
 def _document(source: TomlFile, keys: Keys, path: Path) -> dict[str, Any]:
-    """The JSON object in a file that a setting names."""
+    """Load the JSON object in a file that a setting names."""
     try:
         document = parse(read_text(path, path.name), path.name)
     except UsageError as error:
         _refuse(source, keys, f"cannot be used: {error}")
     if not isinstance(document, dict) or not isinstance(document.get("header", {}), dict):
-        why = "must hold one JSON object, whose header is an object too, if there is one"
+        why = "must hold one JSON object; its header, if any, must be an object too"
         _refuse(source, keys, f"{why}: {path.name}")
     return document

@@ -1,8 +1,7 @@
-"""What a target is: a service at a base URL, with its realms, accounts, data and names (design section 6).
+"""A target: a service at a base URL, with its realms, accounts, data and names (design section 6).
 
-Each field carries its meaning as metadata; the reader takes its known keys and kinds from there, and so does the table
-of settings in `docs/live.md`. Passwords are kept in a value that never shows them. A target's own names are put into
-each request as it leaves: cases, checks and the ledger know those of the interface document only.
+The reader and the tables in `docs/settings.md` take keys, kinds and meanings from the fields. No output shows a
+password. A target's own names are put into a request as it leaves: cases, checks and the ledger use documented names.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from registry_contracts.interface.description import load_description
 
 
 class Secret:
-    """Holds one secret text; every way of showing or storing it gives a fixed mask instead."""
+    """Holds a secret text; showing or storing it gives a fixed mask instead."""
 
     __slots__ = ("_value",)
 
@@ -30,7 +29,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """Return the secret itself; only the token operation and redaction have a use for it."""
+        """Return the secret itself; only sign-in and redaction need it."""
         return self._value
 
     def __repr__(self) -> str:
@@ -71,7 +70,7 @@ EMBEDDED_IN_WORDS = "the embedded sandbox"
 _THIS_MACHINE = "http://127.0.0.1:"
 
 
-#: What a value has to be, in the words of `docs/live.md`.
+#: The kinds of values, as `docs/settings.md` describes them.
 Text = Annotated[str, Meta(pattern=r"\S", description="a text")]
 Texts = Annotated[tuple[Text, ...], Meta(description="a list of texts")]
 Several = Annotated[tuple[Text, ...], Meta(min_length=1, description="a list of at least one text")]
@@ -89,7 +88,7 @@ Renamed = Annotated[Mapping[str, Text], Meta(description="a table of texts")]
 
 
 def setting(meaning: str, *, default: Any = None, example: Any = None) -> Any:
-    """Declare one setting: what it means to a reader, and a value that it may have; its type says what it has to be."""
+    """Declare a setting, with its meaning for readers and an example value; the field's type gives its kind."""
     metadata = {"meaning": meaning, "example": example}
     if default is dict:
         return field(default_factory=dict, hash=False, metadata=metadata)
@@ -98,43 +97,45 @@ def setting(meaning: str, *, default: Any = None, example: Any = None) -> Any:
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast and how patiently the suite talks to a target; without a rate there is no limit."""
+    """Limits on requests to a target; without a rate there is no limit on the rate."""
 
     requests_per_second: Rate | None = setting("highest request rate, summed over all workers", default=20.0)
     concurrency: Whole = setting("requests under way at the same time", default=8)
-    timeout_seconds: Number = setting("patience for one answer; longer is a hang", default=30.0)
+    timeout_seconds: Number = setting(
+        "time limit for one answer; a longer wait counts as a hang", default=30.0
+    )
     settle_seconds: Number = setting(
-        "how long an effect may take to show, but for a draft by itself, which is there or gone at once",
+        "time limit for effects to show; a draft itself must be there or gone at once",
         default=8.0,
     )
     request_budget: Whole | None = setting(
-        "requests that a run may send in all; without it the profile decides (docs/manners.md)"
+        "limit of requests in a run; without it the profile's (docs/manners.md)"
     )
     permanent_records: Whole = setting(
-        "contacts and submissions, which cannot be removed, that a run may create in each realm",
+        "limit of contacts and submissions, which cannot be removed, in each realm and run",
         default=20,
     )
 
 
 @dataclass(frozen=True)
 class Account:
-    """Credentials of one role; the password is shown by nothing but `password.reveal()`."""
+    """Credentials of one role; only `password.reveal()` shows the password."""
 
     role: str
     email: str = field(repr=False)
     password: Secret
 
 
-#: Settings that cannot hold for all realms: a spelling, and what each use takes away.
+#: Settings that cannot hold for all realms: a spelling, and data that each use consumes.
 OF_ONE_REALM = ("sent_as", "attachment_identifiers", "temporary_files")
 
 
 @dataclass(frozen=True)
 class RealmSettings:
-    """What the interface document cannot tell about one realm; what is missing leaves its clauses untested."""
+    """Facts about one realm that the interface document does not give; a missing one leaves its clauses untested."""
 
     sent_as: Text | None = setting(
-        "how the target writes this realm, where it does not know the documented spelling",
+        "the target's own spelling of this realm, if it does not know the documented one",
         example="ABS-DEV",
     )
     contact_schema: Text | None = setting("schema name of contact records", example="contact")
@@ -144,24 +145,23 @@ class RealmSettings:
     )
     country_terms: Texts = setting("valid identifiers for country", default=(), example=("ca", "fr"))
     contact_document: Document | None = setting(
-        "contact that the service takes, beside the settings; tells the allowed values of type, gender, "
-        "addressType and organizationType, which the interface document does not show",
+        "contact that the service accepts, in a file beside the settings; shows the allowed values of type, gender, "
+        "addressType and organizationType, which the interface document does not give",
         example="samples/contact.json",
     )
     workflow_schema: Text | None = setting(
         "schema configured for the workflow in this realm", example="name-of-a-schema"
     )
     workflow_document: Document | None = setting(
-        "valid document for workflow_schema, beside the settings; header.identifier is filled in",
+        "valid document for workflow_schema, in a file beside the settings; header.identifier is filled in",
         example="samples/workflow.json",
     )
     draft_schema: Text | None = setting(
-        "schema of records that are saved as drafts, where contacts are not",
+        "schema of records that are saved as drafts, if contacts cannot be",
         example="name-of-a-schema",
     )
     draft_document: Document | None = setting(
-        "valid draft of draft_schema, beside the settings, where contacts are not taken as drafts; "
-        "header.identifier is filled in",
+        "valid draft of draft_schema, in a file beside the settings; header.identifier is filled in",
         example="samples/draft.json",
     )
     locked_identifier: Identifier | None = setting(
@@ -181,17 +181,17 @@ class RealmSettings:
         example=("a-published-record-with-draft",),
     )
     attachment_identifiers: Identifiers = setting(
-        "records of the author that take attachments and have none yet, where drafts take none; each is used up",
+        "records of the author that can have attachments but have none, if drafts cannot; each is used up",
         default=(),
         example=("a-record-for-files-1", "a-record-for-files-2"),
     )
     temporary_files: Texts = setting(
-        "unused ids of temporary files that are not empty; each is used up",
+        "unused ids of non-empty temporary files; each is used up",
         default=(),
         example=("unused-temporary-file-1", "unused-temporary-file-2"),
     )
     spare_identifiers: Identifiers = setting(
-        "identifiers outside the suite's prefix that it may write: hyphens, underscores or digits only",
+        "identifiers of only hyphens, underscores or digits that the suite may write, outside its prefix",
         default=(),
         example=("------------", "____________", "123456789012"),
     )
@@ -199,7 +199,7 @@ class RealmSettings:
     def filled_document(
         self, identifier: str | None, setting: str = "workflow_document"
     ) -> dict[str, Any] | None:
-        """A fresh copy of a setting's document with `header.identifier` set, or taken out for None."""
+        """Return a copy of a setting's document with `header.identifier` set, or removed for None."""
         given: dict[str, Any] | None = getattr(self, setting)
         if given is None:
             return None
@@ -217,39 +217,39 @@ class AttachmentSettings:
     """Limits of the attachment operations."""
 
     size_limit_bytes: Whole | None = setting(
-        "largest upload the target takes, where it is below the 1 GB of the interface document"
+        "largest upload that the target accepts, if below the 1 GB of the interface document"
     )
 
 
 @dataclass(frozen=True)
 class TlsSettings:
-    """How the target's certificate is checked; it always is."""
+    """How the target's certificate is checked; the check cannot be switched off."""
 
-    ca_bundle: File | None = setting("PEM file of authorities to trust instead of the usual ones")
+    ca_bundle: File | None = setting("PEM file of the authorities to trust, instead of the usual ones")
     client_certificate: File | None = setting("PEM file of the certificate that the suite shows")
-    client_key: File | None = setting("PEM file of its key, where that is a file of its own")
+    client_key: File | None = setting("PEM file of its key, if it is a separate file")
 
 
 @dataclass(frozen=True)
 class ServiceNames:
-    """Documented names that the target calls otherwise; a run sends these, and says once that it has to."""
+    """The target's own names for documented ones; a run sends these, and reports that once."""
 
-    scheme: Text | None = setting("what stands before the token in place of Bearer")
+    scheme: Text | None = setting("the word before the token, instead of Bearer")
     query: Renamed = setting(
         'query parameters by their documented name: `{ Realm = "realm", "$top" = "limit" }`', default=dict
     )
     collections: Renamed = setting(
         'collections of drafts by their documented name: `{ my = "mine" }`', default=dict
     )
-    realm_header: Text | None = setting("the header that carries the realm in place of Realm")
+    realm_header: Text | None = setting("the header that carries the realm, instead of Realm")
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Whether the target has a name of its own."""
         return bool(self.scheme or self.query or self.collections or self.realm_header)
 
 
 def target_in_words(name: str, base_url: str) -> str:
-    """Name a target with its address, where that is known; a sandbox on this machine has another one each time."""
+    """Name a target with its address if known; the embedded sandbox has another address in each run."""
     local = name == SANDBOX and (not base_url or base_url.startswith(_THIS_MACHINE))
     if local:
         return EMBEDDED_IN_WORDS
@@ -260,9 +260,9 @@ def target_in_words(name: str, base_url: str) -> str:
 class Target:
     """A service at a base URL (without a trailing slash), with its realms, accounts and data.
 
-    Reports call it by `name`: the settings file's stem, `sandbox` for the embedded one, or `environment`. `accounts`
-    are those whose credentials are known, by role, the author's always; `absent` says why others are missing, where
-    more is known than that. `realm_settings` reads `realm`, and never misses.
+    `name` is for reports: the settings file's stem, `sandbox` for the embedded one, or `environment`. `accounts` has
+    the known credentials by role, always the author's; `absent` has the reasons for missing ones, if known. Read
+    `realm` through `realm_settings`, which has a default.
     """
 
     name: str
@@ -292,7 +292,7 @@ class Target:
         return self.realm.get(realm, RealmSettings())
 
     def missing(self, need: str, realm: str = ANY_REALM) -> str | None:
-        """Say which setting a clause lacks in `realm` of its `needs`, or None; in `any`, one realm has to have it."""
+        """Return a message that a need is missing in `realm`, or None; for `any`, one realm must have it."""
         group, _, key = need.partition(".")
         if group == "realm" and key in RealmSettings.__dataclass_fields__:
             realms = self.realms if realm == ANY_REALM else (realm,)
@@ -312,20 +312,20 @@ class Target:
 _REALM: Final = "Realm"
 _COLLECTION: Final = "collection"
 COLLECTIONS: Final = ("my", "mydrafts")
-#: What the header is called where it has to be told from the query parameter of that name.
+#: Tells the header from the query parameter of the same name.
 REALM_HEADER: Final = "the header Realm"
 BEARER: Final = "Bearer"
 
 
 class WireNames(dict[str, str]):
-    """A target's own names by the documented ones: realms, query parameters, collections, scheme, the realm's header.
+    """A target's own names by the documented ones: realms, query parameters, collections, scheme, realm header.
 
-    It writes requests in them.
+    `headers` and `url` write a request with them.
     """
 
     @classmethod
     def of(cls, target: Target) -> WireNames:
-        """Those of a target's settings, `realm.REALM.sent_as` and `[names]`."""
+        """Read the names from a target's settings, `realm.REALM.sent_as` and `[names]`."""
         names = target.names
         alone = {BEARER: names.scheme, REALM_HEADER: names.realm_header}
         alone |= {realm: given.sent_as for realm, given in target.realm.items()}
@@ -334,15 +334,15 @@ class WireNames(dict[str, str]):
         )
 
     def without(self, documented: str) -> WireNames:
-        """All but one, which goes out as the document writes it; an empty name leaves them all."""
+        """Return all names but one, which is then sent as documented; an empty name removes none."""
         return WireNames({name: sent for name, sent in self.items() if name != documented})
 
     def in_words(self) -> str:
-        """Each name and what is sent in its place, for a sentence."""
+        """List each name and what is sent instead, for a sentence."""
         return ", ".join(f"'{sent}' for {documented}" for documented, sent in self.items())
 
     def headers(self, headers: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-        """Headers with the target's realm, its header and token scheme; values that are no documented names stay."""
+        """Return headers with the target's realm, realm header and token scheme; undocumented values stay."""
         own = self.get(REALM_HEADER)
         return {
             (own if own and name.lower() == _REALM.lower() else name): self._header(name.lower(), value)
@@ -350,7 +350,7 @@ class WireNames(dict[str, str]):
         }
 
     def url(self, url: str, operation: str | None) -> str:
-        """An address with the target's names of query parameters, collections and realms, all else as it was."""
+        """Return an address with the target's query parameters, collections and realms; the rest stays."""
         query = urlsplit(url).query
         if not query or operation is None:
             return url
@@ -380,10 +380,10 @@ class WireNames(dict[str, str]):
         return f"{name}{equals}{value}"
 
 
-#: What to do where a service takes none of its own tokens.
-SCHEME_ADVICE: Final = "where it wants another word than Bearer, scheme in [names] lets the rest be judged"
+#: Advice for a service that refuses its own tokens.
+SCHEME_ADVICE: Final = "if it needs another word than Bearer, set scheme in [names] to judge the rest"
 
 
 def sent_as_line(realm: str) -> str:
-    """The setting for a service that writes a realm in capitals."""
+    """Return the setting for a service that writes a realm in capitals."""
     return f'sent_as = "{realm.upper()}" in [realm.{realm}]'

@@ -122,9 +122,9 @@ GOOD = """\
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + GOOD, r"small.yaml:6: one-clause stands already at small.yaml:1"),
+        (GOOD + GOOD, r"small.yaml:6: the id one-clause is already used at small.yaml:1"),
         (GOOD + "  colour: red\n", r"small.yaml:1: one-clause: unknown key 'colour'; known are "),
-        (GOOD.replace("must", "should"), r"one-clause: a should, and nothing else, says how it can be read"),
+        (GOOD.replace("must", "should"), r"one-clause: a should, and no other level, needs"),
         (GOOD.replace("saveDraft", "safeDraft"), r"one-clause: did you mean 'saveDraft'"),
         (GOOD.replace("  source: Limits\n", ""), r"one-clause: Object missing required field `source`"),
     ],

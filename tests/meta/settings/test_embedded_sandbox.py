@@ -37,14 +37,14 @@ def test_one_that_ends_early_is_quoted_on_one_line() -> None:
     with pytest.raises(SuiteError) as caught:
         fake(code).__enter__()
     assert str(caught.value) == (
-        "the embedded sandbox ended before it was ready; its last words: two | three | no module named x"
+        "the embedded sandbox ended before it was ready; its last output: two | three | no module named x"
     )
 
 
 def test_it_does_not_hear_the_credentials_of_live_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGISTRY_PASSWORD", "hunter2")
     code = "import os, sys; sys.exit(str([name for name in os.environ if 'REGISTRY' in name]))"
-    with pytest.raises(SuiteError, match=r"last words: \[\]$"):
+    with pytest.raises(SuiteError, match=r"last output: \[\]$"):
         fake(code).__enter__()
 
 

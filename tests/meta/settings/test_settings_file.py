@@ -179,7 +179,7 @@ BAD = [
     (REALM + 'sent_as = "ABS"\n', 4, "production realm, which is refused; use abs-dev"),
     (REALM + 'sent_as = "bch-dev"\n', 4, "name of another realm"),
     (REALM + 'sent_as = "abs dev"\n', 4, "cannot stand in a header"),
-    ('[names]\nrealm_header = "My Realm"\n', 4, "is no header"),
+    ('[names]\nrealm_header = "My Realm"\n', 4, "cannot carry the realm"),
     ('[names]\nquery = { "$tpo" = "limit" }\n', 4, "'$tpo' there; did you mean '$top'"),
     (f'[accounts.author]\npassword = "{PASSWORD}"\n', 4, "accounts.author.password does not belong in a"),
     ('[accounts.nau]\nemail = "nau@example.test"\n', 4, 'email_env = "REGISTRY_NAU_EMAIL"'),
@@ -194,7 +194,7 @@ BAD = [
     (DOCUMENT.format("nowhere.json"), 4, "names no file: 'nowhere.json'; the path is relative to"),
     (DOCUMENT.format("broken.json"), 4, "broken.json: is not JSON: Expecting ',' delimiter: line 2"),
     (DOCUMENT.format("list.json"), 4, "must hold one JSON object"),
-    (DOCUMENT.format("header.json"), 4, "whose header is an object too"),
+    (DOCUMENT.format("header.json"), 4, "its header, if any, must be an object too"),
     (DOCUMENT.format("latin.json"), 4, "latin.json:2: is not UTF-8"),
     ('[tls]\nca_bundle = "ca.pem"\n', 4, "names no file: 'ca.pem'"),
 ]
@@ -208,7 +208,10 @@ BAD_FILES = [
 BAD_ADDRESSES = [
     ("ftp://h.example", "http"),
     ("https://h.example/?a=1", "query"),
-    (f"https://me:{PASSWORD}@h.example", "credentials; take them out and name them in [accounts.author]"),
+    (
+        f"https://me:{PASSWORD}@h.example",
+        "credentials; remove them, and name their variables in [accounts.author]",
+    ),
     (f"https://me:{PASSWORD}", "names no host"),
     ("https://h .example", "space"),
     ("https://bücher.example", "outside ASCII; write its xn--"),
