@@ -1,4 +1,4 @@
-"""The program `registry-contracts`: each command in a module of its own, loaded when it is called."""
+"""The program `registry-contracts`, with a module for each command. Commands read options and print, and no more."""
 
 import sys
 
@@ -12,7 +12,7 @@ def main() -> None:
         run()
     except ModuleNotFoundError as missing:
         sys.stderr.write(
-            f"registry-contracts: {missing}; install the project with what it needs, as README says\n"
+            f"registry-contracts: {missing}; install the project with its dependencies, as README shows\n"
         )
         sys.exit(4)
     except KeyboardInterrupt:

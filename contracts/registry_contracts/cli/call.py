@@ -31,19 +31,21 @@ from registry_contracts.settings.target import AUTHOR
 @click.command()
 @click.argument("operation")
 @click.option(
-    "--set", "settings", metavar="PART=VALUE", multiple=True, help="A value for one part; may be repeated."
+    "--set", "settings", metavar="PART=VALUE", multiple=True, help="Value of one part; may be repeated."
 )
-@click.option("--body", metavar="@FILE|JSON", help="A body in place of the generated one.")
-@click.option("--without", metavar="PART", multiple=True, help="Leave a part out; may be repeated.")
-@click.option("--invalid", metavar="KIND", help="Put one fault in.")
-@click.option("--list-invalid", is_flag=True, help="Show the faults that --invalid can put in; send nothing.")
-@click.option("--role", default=AUTHOR, show_default=True, help="Whose request it is.")
+@click.option("--body", metavar="@FILE|JSON", help="Body instead of the generated one.")
+@click.option("--without", metavar="PART", multiple=True, help="Part to leave out; may be repeated.")
+@click.option("--invalid", metavar="KIND", help="Fault to put in.")
+@click.option("--list-invalid", is_flag=True, help="List the faults for --invalid, and send nothing.")
+@click.option("--role", default=AUTHOR, show_default=True, help="Role of the sender.")
 @click.option(
-    "--repeat", metavar="N", default=1, type=click.IntRange(1, 100), help="Send N times, on fresh data."
+    "--repeat",
+    metavar="N",
+    default=1,
+    type=click.IntRange(1, 100),
+    help="Number of calls, each on fresh data.",
 )
-@click.option(
-    "--id-seed", "seed", metavar="TEXT", help="The same text, the same identifiers after the prefix."
-)
+@click.option("--id-seed", "seed", metavar="TEXT", help="Seed of the identifiers, after their prefix.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @as_json
 @manual_commands.options
@@ -57,11 +59,11 @@ def command(
     as_json: bool,
     **further: Any,
 ) -> int:
-    """Call an OPERATION once: whatever is not given is made up, and as valid as the settings of the target tell.
+    """Send one request of OPERATION, and judge it. Other parts are generated, as valid as the target's settings allow.
 
-    A part is PLACE.NAME with a place of path, query, header or body: header.Realm=bch-dev, query.$top=5,
-    body.title.en=Seeds, body.emails.0=a@b.test, and with := for JSON, body.phones:='["+1"]'. In a value, {uid} stands
-    for a fresh identifier and {prefix} for what identifiers of this call begin with. Drafts are deleted at the end.
+    A part is PLACE.NAME, and its place is path, query, header or body: header.Realm=bch-dev, query.$top=5,
+    body.title.en=Seeds, body.emails.0=a@b.test; := takes JSON: body.phones:='["+1"]'. In a value, {uid} becomes a
+    fresh identifier, and {prefix} the prefix of this call's identifiers. Drafts are deleted at the end.
 
     Exit codes: 0 nothing contradicted, 1 a finding, 4 usage (nothing was sent), 6 the environment.
 
@@ -92,10 +94,10 @@ def command(
 
 
 def known_operation(name: str) -> Operation:
-    """Return the operation of a name, in any letter case.
+    """Return the operation with a name, in any letter case.
 
     Raises:
-        UsageError: there is none; names the nearest one.
+        UsageError: the name is unknown; suggests the nearest one.
     """
     operations = load_description().operations
     for known, operation in operations.items():
@@ -126,7 +128,7 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
         return manual_commands.NO_FINDING
     width = max((len(key) for key, _ in rows), default=0)
     for key, clause in rows:
-        about = f"{clause.id} ({clause.level})" if clause else "no clause speaks about it"
+        about = f"{clause.id} ({clause.level})" if clause else "no clause covers it"
         click.echo(f"{key:<{width}}  {about}")
     return manual_commands.NO_FINDING
 

@@ -25,23 +25,23 @@ from registry_contracts.traffic.check import check_archive
 from registry_contracts.traffic.report import JSON_NAME, TrafficReport
 
 _FOLDER = "traffic"
-#: Reading so many bytes takes a while.
+#: A larger file, in bytes, takes a while to read.
 _LARGE = 10_000_000
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@target_option(help="Judge only what was sent to this target.")
+@target_option(help="Target whose traffic is judged; by default every address.")
 @alone
 @reports
 @click.option("--json", "as_json", is_flag=True, help="Print check.json instead of lines.")
-@file_option("--consumer-out", help="Also write what is used of the interface, for `gate --consumer`.")
+@file_option("--consumer-out", help="File to write the used operations to, for `gate --consumer`.")
 def command(
     *, file: Path, target: str | None, alone: bool, reports: Path, as_json: bool, consumer_out: Path | None
 ) -> int:
-    """Check the traffic in FILE, a HAR of a browser, a proxy, a test tool or a run: both sides of it.
+    """Judge both sides of the traffic in FILE, a HAR of a browser, a proxy, a test tool or a run.
 
-    Requests that break the interface are the client's findings, responses that break it the service's. Nothing is sent.
+    Requests that break the interface are the client's findings, and responses the service's. Nothing is sent.
 
     Exit codes: 0 nothing contradicted, 1 a finding, 3 the suite broke, 4 usage, 5 no request of the interface, 6 the
     environment.
@@ -56,7 +56,7 @@ def command(
     report = _report(target, alone=alone)
     if consumer_out is not None and consumer_out.exists():
         raise UsageError(
-            f"'{consumer_out}' is there already; take it away, or name another with --consumer-out"
+            f"'{consumer_out}' already exists; remove it, or name another file with --consumer-out"
         )
     if file.is_file() and _LARGE < (size := file.stat().st_size) <= LARGEST:
         click.echo(
@@ -81,8 +81,10 @@ def _write_consumer(output: Path, report: TrafficReport) -> None:
     if used:
         write_output(output, report.consumer_toml(), "--consumer-out")
     requests = many(report.used.total(), "request")
-    told = f"{many(used, 'operation')}, used by {requests}" if used else "not written, as nothing is used"
-    click.echo(f"{output}: {told}", err=True)
+    result = (
+        f"{many(used, 'operation')}, used by {requests}" if used else "not written: no operation was used"
+    )
+    click.echo(f"{output}: {result}", err=True)
 
 
 def _report(target: str | None, *, alone: bool) -> TrafficReport:

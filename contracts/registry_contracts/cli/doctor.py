@@ -1,4 +1,4 @@
-"""`registry-contracts doctor`: looks whether a target can be judged, and what its settings still lack."""
+"""`registry-contracts doctor`: checks whether a target can be judged, and which settings are missing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from registry_contracts.plugin.preflight import State
 from registry_contracts.safe_text import json_text, many, printable
 
 #: By state: the exit code, the colour, and the verdict.
-_TOLD: Final = {
+_VERDICTS: Final = {
     State.OK: (manual_commands.NO_FINDING, "green", "ready: a run can judge this target"),
     State.NOTE: (manual_commands.NO_FINDING, "yellow", ""),
     State.UNKNOWN: (manual_commands.NO_FINDING, None, ""),
@@ -29,7 +29,7 @@ _TOLD: Final = {
     State.SERVICE: (
         manual_commands.FINDING,
         "red",
-        "not ready: the service breaks the interface where it signs in, which a run tells as a finding",
+        "not ready: the sign-in breaks the interface, which a run reports as a finding",
     ),
     State.ENVIRONMENT: (
         manual_commands.INCONCLUSIVE,
@@ -56,14 +56,12 @@ def command(
     reports: Path,
     as_json: bool,
 ) -> int:
-    """Look at a target before the first run: what answers, who may sign in, which realms there are.
+    """Check a target before the first run: whether it answers, which accounts sign in, which realms exist.
 
-    Unless --write is given, only reads are sent: a sign-in for each account, a list for each realm, one for each
-    record that the settings name. Then says how many must clauses a run would judge with these settings, and what
-    keeps it from the others.
+    Sends only reads unless --write is given: a sign-in for each account, a list for each realm, and each record in the
+    settings. Then prints how many must clauses a run would judge with these settings, and what prevents the others.
 
-    Exit codes: 0 ready, 1 a service that breaks the interface where it signs in, 4 settings that do not fit, 6 the
-    environment.
+    Exit codes: 0 ready, 1 the sign-in breaks the interface, 4 settings that do not fit, 6 the environment.
 
     \b
     Examples:
@@ -85,7 +83,7 @@ def command(
     else:
         print_lines(_lines(readiness, gate, aimed.in_words))
         manual_commands.print_left(left)
-    return _TOLD[readiness.state][0]
+    return _VERDICTS[readiness.state][0]
 
 
 def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterator[str]:
@@ -93,14 +91,14 @@ def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterat
     yield ""
     longest = max((len(diagnosis.subject) for diagnosis in readiness.diagnoses), default=0)
     for diagnosis in readiness.diagnoses:
-        state = click.style(f"{diagnosis.state:<11}", fg=_TOLD[diagnosis.state][1])
+        state = click.style(f"{diagnosis.state:<11}", fg=_VERDICTS[diagnosis.state][1])
         yield f"{state}  {diagnosis.subject:<{min(_WIDEST_SUBJECT, longest)}}  {printable(diagnosis.text)}"
     yield ""
-    verdict = _TOLD[readiness.state][2]
+    verdict = _VERDICTS[readiness.state][2]
     if gate:
         share = f"{len(gate.musts - gate.lacking_settings)} of {many(len(gate.musts), 'must clause')}"
         beyond = sum(clause.untested is not None for clause in load_catalogue().must)
-        yield f"A gate would judge {share} in each of their realms; {beyond} more can be shown by no run."
+        yield f"A gate would judge {share} in each of their realms; {beyond} more cannot be judged by any run."
         yield from gate.lines()
         yield ""
         if gate.lacking_settings:
@@ -111,17 +109,17 @@ def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterat
 
 
 def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> dict[str, object]:
-    told = ("requests", "minutes", "permanent_records", "dealt", "untested")
+    costs = ("requests", "minutes", "permanent_records", "dealt", "untested")
     return {
         "requests": readiness.requests,
         "seconds": round(readiness.seconds, 3),
         "state": readiness.state,
-        "exit_code": _TOLD[readiness.state][0],
+        "exit_code": _VERDICTS[readiness.state][0],
         "diagnoses": [plain(diagnosis) for diagnosis in readiness.diagnoses],
         "must_clauses": {"all": len(gate.musts), "judged": len(gate.musts - gate.lacking_settings)}
         if gate
         else None,
-        "costs": {"gate": {name: getattr(gate, name) for name in told} | {"temporary_files": gate.files}}
+        "costs": {"gate": {name: getattr(gate, name) for name in costs} | {"temporary_files": gate.files}}
         if gate
         else {},
         "left": manual_commands.left_as_data(left),

@@ -34,7 +34,7 @@ _BREAKING = 1
 
 @dataclass(frozen=True)
 class _Run:
-    """One run's observations beside the baseline of its target, both limited to what was asked for."""
+    """One run's observations and its target's accepted baseline, both limited by the options."""
 
     name: str
     target: str
@@ -44,7 +44,7 @@ class _Run:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """How the run differs."""
+        """How the run differs from the baseline."""
         return compare(self.accepted or {}, self.facts)
 
 
@@ -54,14 +54,14 @@ class _Run:
 @run_option(CLAUSE, help="Only this clause; may be repeated.")
 @run_option(BASELINE)
 @reports
-@click.option("--between-realms", "beside", is_flag=True, help="Show what realms do not agree on.")
+@click.option("--between-realms", "beside", is_flag=True, help="Show differences between realms.")
 @click.option("--json", "as_json", is_flag=True, help="Print the changes as JSON.")
 def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any) -> int:
-    """Compare what RUN (by default the latest) observed with the accepted baseline of its target.
+    """Compare the observations of RUN (by default the latest) with the accepted baseline of its target.
 
-    With `accept`, what it observed goes into the baseline; what it did not observe stays.
+    `accept` writes these observations into the baseline; other entries stay.
 
-    Exit codes: 0 nothing that breaks clients, 1 breaking drift, 4 usage.
+    Exit codes: 0 no breaking drift, 1 breaking drift, 4 usage.
 
     \b
     Examples:
@@ -73,7 +73,7 @@ def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any
     accepting = words[:1] == ("accept",)
     names = words[1:] if accepting else words
     if names[1:]:
-        raise UsageError(f"one run is compared at a time; take '{names[1]}' away")
+        raise UsageError(f"only one run can be compared; remove '{names[1]}'")
     seen = _load(run=next(iter(names), None), **where)
     if accepting:
         return _accept(seen)
@@ -100,7 +100,7 @@ def _accept(seen: _Run) -> int:
     changes, fresh = seen.changes, not_accepted_yet(before, seen.facts)
     merged = accept_facts(before, seen.facts, changes)
     if merged == before:
-        click.echo(f"nothing to accept: {seen.path} says all that {seen.name} observed")
+        click.echo(f"nothing to accept: {seen.path} already holds all observations of {seen.name}")
         return 0
     baselines.write(seen.path, baselines.Baseline(seen.target, merged))
     print_lines(change_lines(changes))

@@ -1,4 +1,4 @@
-"""`registry-contracts explain`: describes a clause, and its status."""
+"""`registry-contracts explain`: describes a clause, with its cases, verdicts and faults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from registry_contracts.reports.kept_runs import deviations, history_of, last_ru
 from registry_contracts.safe_text import cut, many
 
 _COLOURS: Final = {"pass": "green", "observed": "green", "fail": "red", "error": "red"}
-#: So much of what was seen; the findings that are named have all of it.
+#: Characters of a reason beside a finding, which holds all of it.
 _LONGEST_SEEN: Final = 60
 
 
@@ -33,11 +33,11 @@ _LONGEST_SEEN: Final = 60
 @kept_reports
 @as_json
 def command(*, name: str, reports: Path, as_json: bool) -> int:
-    """Say what a clause is about: wording, source, cases, last verdicts, faults that prove it.
+    """Describe a clause: wording, source, cases, last verdicts, faults that prove it.
 
     Verdicts read from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
 
-    Exit codes: 0 described, 4 there is no such clause.
+    Exit codes: 0 described, 4 no clause of this name.
 
     \b
     Examples:
@@ -46,7 +46,7 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
     """  # noqa: D301 - click's mark for lines to be left as they are
     if name in load_description().operations:
         listing = f"`registry-contracts list clauses --operation {name}`"
-        raise UsageError(f"'{name}' is an operation: {listing} lists what is said about it")
+        raise UsageError(f"'{name}' is an operation: {listing} lists its clauses")
     facts = _clause(load_catalogue().clause(name), reports)
     if as_json:
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
@@ -56,7 +56,7 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
 
 
 def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
-    """Everything there is to say about a clause, as plain data."""
+    """Collect all facts about a clause, as plain data."""
     kept, proving = last_run(reports), None
     with suppress(UsageError):  # the sandbox is an optional extra
         proving = faults(fixed=True)
@@ -96,7 +96,7 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield click.style(f"{facts['id']} ({facts['level']})", bold=True)
     yield facts["wording"]
     if facts["otherwise"]:
-        yield f"Advice, as it can be read otherwise: {facts['otherwise']}."
+        yield f"Advisory, as the document has another reading: {facts['otherwise']}."
     yield ""
     yield labelled("source", f"{facts['source']}; {facts['place']}")
     if facts["message"]:
@@ -116,7 +116,7 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     yield from _several("accepted", accepted, "no deviation")
     proving = facts["proven_by"]
     missing = (
-        "no fault that breaks it alone" if proving is not None else "known where the sandbox is installed"
+        "no fault that breaks it alone" if proving is not None else "unknown, as the sandbox is not installed"
     )
     yield from _several(
         "proven by", [f"{each['name']}: {each['sentence']}" for each in proving or ()], missing

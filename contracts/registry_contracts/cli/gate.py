@@ -1,6 +1,6 @@
-"""`registry-contracts gate`: one verdict on what an SDK uses, for its release.
+"""`registry-contracts gate`: one verdict on the operations that an SDK uses, for its release.
 
-A gate refuses options that would leave cases out, choose others, or judge more leniently.
+A gate refuses options that leave cases out, choose others, or judge more leniently.
 """
 
 from __future__ import annotations
@@ -37,37 +37,37 @@ from registry_contracts.safe_text import complaint
 from registry_contracts.settings.settings_reader import TARGET_VARIABLES, settings_file
 
 PROFILE: Final = "gate"
-#: Read from what pytest made of the command, so that it does not matter whether they came as words, in a cluster such
-#: as `-qk`, in a file (`@words`), or in PYTEST_ADDOPTS. pytest takes no abbreviations.
+#: Refused options. pytest's parsed options are checked, which include clusters such as `-qk`, files (`@words`) and
+#: PYTEST_ADDOPTS. pytest takes no abbreviations.
 _REFUSED: Final = (
     *("--profile", "--clause", "--operation", "--finding", "--seed"),
     *("-k", "-m", "--deselect", "--ignore", "--ignore-glob", "--lf", "--stepwise", "--stepwise-skip"),
-    # A deviation that no longer happens fails a gate; no run that may end early can say that of one.
+    # A deviation that no longer happens fails a gate; a run that ends early cannot show that.
     *("--maxfail", "--collect-only", "-c", "-o"),
 )
-#: Values of options that were not given; those of the others are empty.
+#: Defaults of options; the default of all others is empty.
 _DEFAULTS: Final[dict[str, object]] = {"--profile": PROFILE, "--seed": None, "-c": str(RUN_SETTINGS)}
-#: Without it a pipeline whose secrets are unset would pass, since the embedded sandbox is judged in place of a target.
+#: Without this refusal, a pipeline with unset secrets would judge the embedded sandbox, and pass.
 _NO_TARGET: Final = (
     "a gate needs a target: name one with --target, or set REGISTRY_BASE_URL, REGISTRY_EMAIL and REGISTRY_PASSWORD; "
     "--target sandbox is the embedded one"
 )
 _MAX_AGE: Final = timedelta(hours=36)
-#: What a kept run is asked with; all else is about requests.
+#: Options that go with --from; all others concern requests.
 _OF_A_KEPT_RUN: Final = frozenset({"kept", "max_age", "target", "consumer", "deviations"})
 _AGE: Final = re.compile(r"(?P<number>\d{1,6}(\.\d+)?)(?P<unit>[mhd])")
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 _GAPS_AT_MOST: Final = 20
-#: Settings that pytest itself makes of `--strict` and the like, and the place of its cache.
+#: Settings that pytest derives from `--strict` and the like, and the place of its cache.
 _HARMLESS: Final = re.compile(r"strict\w*=true|cache_dir=.*")
 
 
 def refusal(config: pytest.Config) -> str | None:
-    """Return why a gate cannot be run with what pytest was given; None when it can."""
+    """Return the reason why a gate cannot run with pytest's options; None if it can."""
     for option in _REFUSED:
         if _was_given(option, config.getoption(option, None)):
             return (
-                f"{option} is not for a gate, which judges all that its consumer file names, to the end; "
+                f"{option} is not for a gate, which judges the whole consumer file, to the end; "
                 f"use registry-contracts run {option}"
             )
     if config.args != [str(cases_directory())]:
@@ -99,13 +99,13 @@ def _age(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> 
     "--from",
     "kept",
     metavar="DIR",
-    help="Answer from a kept run's folder, as a nightly leaves it; nothing is sent.",
+    help="Folder of a kept run to answer from, such as a nightly's; nothing is sent.",
 )
 @click.option(
     "--max-age",
     metavar="AGE",
     callback=_age,
-    help="How long ago that run may have begun: 90m, 36h (default), 7d.",
+    help="Highest age of that run: 90m, 36h (default), 7d.",
 )
 @evidence_options
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
@@ -116,13 +116,13 @@ def command(
     max_age: timedelta | None,
     **options: Any,
 ) -> int:
-    """Decide whether an SDK can be released against a target: one verdict, one exit code, and why, in the last line.
+    """Decide whether an SDK can be released against a target: one exit code, with the verdict in the last line.
 
-    Runs the profile gate, strictly: a must clause that could not be judged is no pass, unless the consumer file
-    waives it with a reason. What lies outside the consumer is reported and not counted.
+    Runs the profile gate, strictly: a must clause that was not judged prevents a pass, unless the consumer file
+    waives it with a reason. Findings outside the consumer file are reported and do not count.
 
     Exit codes: 0 pass, 1 fail, 2 interrupted, 3 the suite broke, 4 usage, 5 nothing tested, 6 inconclusive.
-    Further arguments go to pytest as they are, but for those that would leave cases out.
+    Further arguments are passed to pytest; those that leave cases out are refused.
 
     \b
     Examples:
@@ -133,7 +133,7 @@ def command(
     if kept is not None:
         return _from_kept_run(kept, max_age or _MAX_AGE, **options)
     if max_age is not None:
-        raise UsageError("--max-age goes with --from, which names the kept run that may be so old")
+        raise UsageError("--max-age needs --from, which names the kept run")
     words = pytest_words({**options, "profile": PROFILE}, workers, strict=True)
     gate = _Gate()
     code = run_cases([*words, *pytest_arguments], gate)
@@ -156,7 +156,7 @@ def _from_kept_run(
         given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
         if given and option.name not in _OF_A_KEPT_RUN:
             name = option.opts[0] if option.opts[0].startswith("-") else context.params["pytest_arguments"][0]
-            raise UsageError(f"{name} says nothing with --from, which runs no case; take it away")
+            raise UsageError(f"{name} has no effect with --from, which runs no case; remove it")
     by_address = target if target and "://" in target else None
     address = by_address or _address(target)
     folder, now = newest_run(kept), datetime.now(UTC)
@@ -169,7 +169,7 @@ def _from_kept_run(
         now=now,
     )
     verdict, gaps = answer(folder, record, question, list(load_catalogue()))
-    # pytest has no part in this, and these are slow to import.
+    # Imported here, as these are slow to import and other gates do not need them.
     from registry_contracts.plugin.terminal import terms_lines  # noqa: PLC0415
     from registry_contracts.reports.cards import lines_of  # noqa: PLC0415
 
@@ -187,25 +187,25 @@ def _from_kept_run(
 
 
 def _address(target: str | None) -> str | None:
-    """The address in the settings of a target; its accounts are not needed, and no variable has to be set."""
+    """Read the address from a target's settings, without its accounts, so that no variable has to be set."""
     path = settings_file(target, Path.cwd()) if target is not None else None
     address = read_toml_file(path, str(path)).tables.get("base_url") if path else None
     return address if isinstance(address, str) else None
 
 
 class _Gate:
-    """Refuses what makes no gate, and names it in the last line."""
+    """pytest plugin that refuses a run with options that are not for a gate."""
 
     refusal: str | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int | None:
-        """End before anything begins when the gate would not be whole."""
+        """End pytest at once if an option is refused."""
         self.refusal = refusal(config)
         return ExitCode.USAGE if self.refusal else None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Have the verdict told as a gate's."""
+        """Have the last line report the verdict as a gate's."""
         # pytest has to import the plugin's modules first, to rewrite their assertions.
         from registry_contracts.plugin.terminal import LAST_WORD  # noqa: PLC0415
 

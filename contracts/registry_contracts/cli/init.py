@@ -1,4 +1,4 @@
-"""`registry-contracts init`: writes the settings file of a target, by a question, by reading, or from a recording."""
+"""`registry-contracts init`: writes a target's settings file from options, a question or recorded traffic."""
 
 from __future__ import annotations
 
@@ -32,13 +32,19 @@ _FOLDER: Final = Path("targets")
 
 @click.command()
 @click.argument("name")
-@click.option("--base-url", metavar="URL", help="Its address.")
+@click.option("--base-url", metavar="URL", help="Address of the target.")
 @click.option(
-    "--realm", "realms", metavar="REALM", multiple=True, help="A realm to judge; by default all four."
+    "--realm",
+    "realms",
+    metavar="REALM",
+    multiple=True,
+    help="Realm to judge; may be repeated; by default all four.",
 )
-@file_option("--from-har", help="Learn from recorded traffic.")
-@click.option("--keep-personal-data", is_flag=True, help="Leave names and addresses in sample documents.")
-@click.option("--force", is_flag=True, help="Replace a settings file that is there.")
+@file_option("--from-har", help="Recorded traffic to learn settings from.")
+@click.option(
+    "--keep-personal-data", is_flag=True, help="Keep people's names and addresses in sample documents."
+)
+@click.option("--force", is_flag=True, help="Replace an existing settings file.")
 @click.option("--dry-run", is_flag=True, help="Show what was learned, and write nothing.")
 def command(
     *,
@@ -50,10 +56,10 @@ def command(
     force: bool,
     dry_run: bool,
 ) -> int:
-    """Write targets/NAME.toml: the address, accounts by their variables, realms, and what a recording shows.
+    """Write targets/NAME.toml with the address, the accounts' variables, realms, and what a recording shows.
 
-    At a terminal it asks for an address that no option, variable or recording gives. Accounts are named by variables;
-    a password is never asked for and never written. Nothing is sent: `doctor` looks at the target.
+    At a terminal it asks for an address that no option, variable or recording gives. It writes the names of the
+    accounts' variables, never a password. Nothing is sent; `doctor` checks the target.
 
     Exit codes: 0 written, 2 interrupted, 4 usage.
 
@@ -64,7 +70,7 @@ def command(
     """  # noqa: D301 - click's mark for lines to be left as they are
     path = settings_path(name, _FOLDER)
     if path.exists() and not (force or dry_run):
-        raise UsageError(f"{path} is there already; --force replaces it, another name keeps it")
+        raise UsageError(f"{path} already exists; replace it with --force, or choose another name")
     for realm in realms:
         refuse_production_realm(realm)
     variables = {AUTHOR: default_variables(AUTHOR)}
@@ -88,9 +94,7 @@ def command(
         click.echo(f"written: {written}")
     author = variables[AUTHOR]
     if learned.production:
-        click.echo(
-            "fill in base_url: the recording is one of production; its address was not taken", err=True
-        )
+        click.echo("fill in base_url: the recording is of production, so its address was not taken", err=True)
     else:
         unset = " and ".join(variable for variable in author if not os.environ.get(variable))
         first = f"set {unset}, then " if unset else ""
@@ -112,12 +116,12 @@ def _learned_lines(learned: RecordedSettings) -> Iterator[str]:
         return
     yield f"the recording holds {many(learned.requests, 'request')} of the interface"
     if learned.production:
-        yield "it is one of PRODUCTION: nothing of it is sent anywhere, and its address is not taken"
+        yield "it is of PRODUCTION: nothing in it is sent anywhere, and its address is not taken"
     for realm, settings in sorted(learned.realms.items()):
         yield from (f"  realm.{realm}.{name} = {_short(value)}" for name, value in settings.items())
     names = learned.names
     own = ((kind, getattr(names, kind)) for kind in ("scheme", "realm_header"))
-    yield from (f"  {kind} = {_short(name)}, which is its own" for kind, name in own if name)
+    yield from (f"  {kind} = {_short(name)}, the target's own name" for kind, name in own if name)
     yield from (f"  {note}" for note in learned.notes)
 
 
@@ -126,7 +130,7 @@ def _short(value: object) -> str:
 
 
 def _address(given: str) -> str:
-    """The address that was given or is asked for at a terminal, in normal form."""
+    """Return the given address, or ask for one at a terminal; in normal form."""
     at_a_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     address = given or os.environ.get(BASE_URL)
     if not address and at_a_terminal:

@@ -35,8 +35,8 @@ def _check(what: str, chosen: Filters, possible: list[str]) -> None:
     }
     for name, value in chosen.items():
         if value is not None and name not in possible:
-            advice = f"use {', '.join(f'--{each}' for each in possible)}" if possible else "it has no filters"
-            raise UsageError(f"--{name} says nothing about {what}; {advice}")
+            advice = f"use {', '.join(f'--{each}' for each in possible)}" if possible else "leave it out"
+            raise UsageError(f"--{name} is no filter of {what}; {advice}")
         if value is not None and name in known and value not in known[name]:
             raise UsageError(f"unknown {name} '{value}'; {suggestion(value, known[name])}")
 
@@ -90,10 +90,10 @@ def _findings(chosen: Filters) -> Iterable[Row]:
 
 
 def _history(chosen: Filters) -> History:
-    """The history, with complaints about damaged lines on standard error.
+    """Read the history; complaints about damaged lines go to standard error.
 
     Raises:
-        UsageError: a target that was named is not in it.
+        UsageError: the history has no run on the chosen target.
     """
     file, target = chosen["reports"] / HISTORY, chosen["target"]
     history = read(file)
@@ -113,7 +113,7 @@ def _runs(chosen: Filters) -> Iterable[Row]:
 
 
 def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Row]]:
-    """Rows of the clauses whose trend matters, in the last series that begins as it was named."""
+    """List the clauses whose trend matters, in the last series whose name begins with the chosen one."""
 
     def rows(chosen: Filters) -> Iterable[Row]:
         history = _history(chosen)
@@ -133,7 +133,7 @@ def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Ro
 
 
 _OF_CLAUSES: Final = "level family operation realm"
-#: By what is listed: how rows are found, the columns of the table, and the options that limit it.
+#: By list: the function that finds its rows, its columns, and its filters.
 _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = {
     "clauses": (_clauses, "id level wording", f"{_OF_CLAUSES} run"),
     "operations": (_operations, "id address clauses realms", "realm"),
@@ -157,7 +157,7 @@ _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = 
 
 
 def _table(rows: list[Row], columns: list[str]) -> Iterable[str]:
-    """Lines with aligned columns below their names; the last one as long as it is."""
+    """Align columns below their names; the last column is not padded."""
     texts = [columns, *([_text(row[name]) for name in columns] for row in rows)] if rows else []
     widths = [max((len(line[place]) for line in texts), default=0) for place in range(len(columns) - 1)]
     for line in texts:
@@ -174,20 +174,21 @@ def _text(value: Any) -> str:
 @click.argument("what", metavar=f"{{{'|'.join(_LISTS)}}}")
 @click.option("--level", type=click.Choice([*map(str, Level)]), help="Only clauses of this level.")
 @click.option("--family", metavar="NAME", help="Only clauses of this family, such as draft or workflow.")
-@click.option("--operation", metavar="ID", help="Only what concerns it.")
-@click.option("--realm", metavar="REALM", help="Only what there is in it.")
-@click.option("--run", metavar="NAME", help="Another run than the latest.")
-@click.option("--target", metavar="NAME", help="Only runs on it; for trends, by default the last one.")
+@click.option("--operation", metavar="ID", help="Only what concerns this operation.")
+@click.option("--realm", metavar="REALM", help="Only what concerns this realm.")
+@click.option("--run", metavar="NAME", help="Run to read; by default the latest.")
+@click.option(
+    "--target", metavar="NAME", help="Only runs on this target; for trends, by default the last one."
+)
 @click.option("--series", metavar="NAME", help="Only runs of this profile, selection and consumer.")
 @kept_reports
 @as_json
 def command(*, what: str, as_json: bool, reports: Path, **filters: Any) -> int:
-    """List what there is, one a line below the names of the columns.
+    """List clauses, findings, runs and the like, one a line below the names of the columns.
 
-    Findings are those of the latest run; runs, and what is red or came and went over the last 20 of them, those of the
-    history; faults, variants, habits and weathers what the sandbox can be set up with. A trend reads from old to new:
-    p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error. The number of lines is printed on
-    standard error.
+    Findings come from the latest run. Runs come from the history, and so do red and flaky clauses, from its last 20
+    runs. Faults, variants, habits and weathers are options of the sandbox. A trend reads from old to new: p pass,
+    o observed, F fail, A advisory, D deviation, ? inconclusive, E error. The number of lines goes to standard error.
 
     Exit codes: 0 listed, 4 usage.
 

@@ -1,7 +1,4 @@
-"""What the commands for requests by hand share: options, exit codes, and lines for a terminal.
-
-Colours disappear where output is not a terminal.
-"""
+"""Options, exit codes and terminal lines that `call`, `doctor` and `init` share."""
 
 from __future__ import annotations
 
@@ -32,16 +29,18 @@ from registry_contracts.safe_text import json_text, many, printable
 from registry_contracts.session.pipeline import UNSENT
 from registry_contracts.settings.guard import GuardViolation
 
-#: Exit codes of commands that send by hand: nothing contradicted, a finding, settings or options, the environment.
+#: Exit codes: nothing contradicted, a finding, the environment.
 NO_FINDING: Final = 0
 FINDING: Final = 1
 INCONCLUSIVE: Final = 6
 
-#: The options that say where to send.
+#: The options that choose the target, and the sandbox's and reports' places.
 options: Final = together(
     target,
-    run_option(REALM, multiple=False, help="By default the first that has it."),
-    click.option("--keep-drafts", "keep", is_flag=True, help="Leave the drafts that were created."),
+    run_option(
+        REALM, multiple=False, help="Realm of the request; by default the first that has the operation."
+    ),
+    click.option("--keep-drafts", "keep", is_flag=True, help="Keep the created drafts."),
     sandbox_arguments,
     reports,
 )
@@ -50,7 +49,7 @@ options: Final = together(
 def session_options(
     *, target: str | None, sandbox_arguments: str, reports: Path, keep: bool, seed: str | None = None
 ) -> SessionOptions:
-    """Read the options that say where to send."""
+    """Make session options from `options`."""
     return SessionOptions(target, tuple(shlex.split(sandbox_arguments)), seed, reports, keep)
 
 
@@ -81,11 +80,11 @@ def print_left(left: Leftovers) -> None:
         click.echo(f"left for good: {entry.what} {name} in {entry.realm}", err=True)
 
 
-def compact(text: str) -> str:
-    """Return a JSON text indented; what is no JSON object or array comes back as it is."""
+def _indented(text: str) -> str:
+    """Indent a JSON object or array; any other text is returned unchanged."""
     try:
         value = json_value(text)
-        json.dumps(value, allow_nan=False)  # a number that is not read as it is, is shown as it came
+        json.dumps(value, allow_nan=False)  # a number that Python reads as infinite is shown as it came
     except (ValueError, RecursionError):
         return text
     return json_text(value, indent=2) if isinstance(value, dict | list) else text
@@ -116,7 +115,7 @@ def exchange_lines(exchange: Exchange) -> Iterator[str]:
 
 def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
     shown = body.decoded if body.whole else None
-    text = body_text(body, _BODY) if shown is None else printable(compact(shown))
+    text = body_text(body, _BODY) if shown is None else printable(_indented(shown))
     if len(text) > _BODY:
         text = f"{text[:_BODY]}\n(cut; {len(text)} characters in all; --json shows more)"
     for line in [*head.splitlines(), *(["", *text.splitlines()] if text else [])]:
@@ -124,7 +123,7 @@ def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
 
 
 def judgement_lines(judged: Judgement, *, sent: bool) -> Iterator[str]:
-    """Yield which clauses an exchange touched, and what contradicts one; of one that was not sent, its faults."""
+    """Yield the clauses that held, and the findings; for an unsent request only its faults."""
     if judged.facts is None:
         yield labelled("request", "no operation of the interface, so nothing is judged")
         return
@@ -149,12 +148,12 @@ def judgement_lines(judged: Judgement, *, sent: bool) -> Iterator[str]:
 
 
 def unwrapped(label: str, text: str) -> str:
-    """A text behind a label that is left in one piece, to be copied."""
+    """Put a text behind a label, on one line, to be copied."""
     return f"{label:<{_LABEL}}{text}"
 
 
 def labelled(label: str, text: str) -> str:
-    """A text behind a label, wrapped and indented."""
+    """Put a text behind a label, wrapped and indented."""
     indent = " " * _LABEL
     lines = textwrap.wrap(
         click.unstyle(text), _LINE_WIDTH - _LABEL, break_long_words=False, break_on_hyphens=False
@@ -165,7 +164,7 @@ def labelled(label: str, text: str) -> str:
 
 
 def left_as_data(left: Leftovers) -> list[dict[str, str]]:
-    """What stays behind on a target, as plain data."""
+    """List what stays behind on a target, as plain data."""
     return [
         {"what": entry.what, "identifier": entry.identifier, "realm": entry.realm}
         for entry in (*left.drafts, *left.residue)
@@ -177,7 +176,7 @@ def _level(clause: str) -> str:
 
 
 def as_data(result: CallResult) -> dict[str, Any]:
-    """A judged exchange as plain data."""
+    """Return a judged exchange as plain data."""
     judged, exchange = result.judged, plain(exchange_entry(result.recorded))
     kept = ("id", "operation", "role", "realm", "seconds", "fault", "request", "response")
     return {

@@ -13,17 +13,17 @@ from registry_contracts.safe_text import many
 
 
 @click.command()
-@file_option("-o", "--output", help="Where to write it; by default here.")
+@file_option("-o", "--output", help="Output file; by default standard output.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["yaml", "json"]),
-    help="By default as the file is named: JSON for .json, else YAML.",
+    help="Format; by default JSON for a .json file, else YAML.",
 )
 def command(*, output: Path | None, form: str | None) -> int:
     """Write the description of the interface as one OpenAPI 3.1 file.
 
-    It is no stricter than the interface document. What the suite judges by stands in the extension `x-judged-as`.
+    It is no stricter than the interface document. The extension `x-judged-as` holds what the suite judges by.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and checks of their values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Option = Callable[[Any], Any]
 
 
 def run_option(declared: RunOption, **changes: Any) -> _Option:
-    """Make a command's option of a run option.
+    """Make a command's option from a run option.
 
     Args:
         changes: Further keyword arguments of `click.option`, such as another help.
@@ -50,7 +50,7 @@ def run_option(declared: RunOption, **changes: Any) -> _Option:
 
 
 def together(*options: _Option) -> Callable[[_Command], _Command]:
-    """Several options as one decorator, in the order of the help."""
+    """Combine options into one decorator, in the order of the help."""
 
     def decorated(command: _Command) -> _Command:
         for option in reversed(options):
@@ -61,14 +61,14 @@ def together(*options: _Option) -> Callable[[_Command], _Command]:
 
 
 def _one_target(_ctx: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
-    """The target of a command: settings, a name or an address, in normal form; None for none."""
+    """Return a command's target: settings, a name or an address in normal form; None if not given."""
     if len(given) > 1:
-        raise UsageError("--target and --base-url both name a target; take one of them away")
+        raise UsageError("--target and --base-url both name a target; remove one of them")
     return address_of(given[0]) if given and "://" in given[0] else next(iter(given), None)
 
 
 def target_option(help: str = TARGET.help) -> _Option:  # noqa: A002 - click's own word
-    """The option that names a target."""
+    """Make the option that names a target."""
     names = ("--target", "--base-url", "target")
     return click.option(*names, metavar="FILE|NAME|URL", multiple=True, callback=_one_target, help=help)
 
@@ -79,7 +79,7 @@ sandbox_arguments: Final = run_option(SANDBOX_ARGUMENTS, default="")
 
 
 def _is_there(ctx: click.Context, parameter: click.Parameter, folder: Path) -> Path:
-    """Refuse a folder that a person names and that is not there; the usual one may be yet to come."""
+    """Refuse a named folder that does not exist; the default one may not exist yet."""
     named = ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
     if named and not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'; --reports names the one that holds the runs")
@@ -98,7 +98,7 @@ kept_reports: Final = _reports(callback=_is_there)
 
 
 def file_option(*names: str, help: str, metavar: str = "FILE") -> _Option:  # noqa: A002 - click's own word
-    """An option that names a file or a folder."""
+    """Make an option that names a file or a folder."""
     return click.option(*names, metavar=metavar, type=click.Path(path_type=Path), help=help)
 
 
@@ -106,7 +106,7 @@ as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print eve
 alone: Final = click.option(
     "--alone",
     is_flag=True,
-    help="No other client writes, and no request is left out: sequences decide at once.",
+    help="Judge sequences at once: no other client writes, and no request is missing.",
 )
 comparison_options: Final = together(*map(run_option, COMPARISON))
 selection_options: Final = together(*map(run_option, SELECTION))
@@ -114,7 +114,10 @@ judging_options: Final = together(
     *(run_option(option) for option in JUDGING if option is not TARGET),
     run_option(SANDBOX_ARGUMENTS, default=None),
     click.option(
-        "--workers", metavar="N", type=click.IntRange(1), help="Processes that run cases side by side."
+        "--workers",
+        metavar="N",
+        type=click.IntRange(1),
+        help="Number of processes that run cases in parallel.",
     ),
 )
 evidence_options: Final = together(
@@ -123,10 +126,10 @@ evidence_options: Final = together(
 
 
 def write_output(output: Path, text: str, option: str = "-o") -> None:
-    """Write what a command made to the file that an option names.
+    """Write a command's output to the file that an option names.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: the file cannot be written.
     """
     try:
         output.write_text(text, encoding="utf-8")
@@ -140,7 +143,7 @@ def address_of(text: str) -> str:
     """Return an address in normal form.
 
     Raises:
-        UsageError: it cannot be used; one line.
+        UsageError: the address cannot be used; one line.
     """
     try:
         return checked_base_url(text.strip())
@@ -149,10 +152,10 @@ def address_of(text: str) -> str:
 
 
 def named_target(target: str | None, sandbox_arguments: str = "") -> Target | None:
-    """The settings of the target that a command was given, an address without its account; None for the sandbox.
+    """Load the settings of a command's target, for an address without an account; None for the sandbox.
 
     Raises:
-        UsageError: they cannot be used.
+        UsageError: the settings cannot be used.
     """
     if target is not None and "://" in target:
         settings: Target | None = Target(name="environment", base_url=target)
@@ -167,10 +170,10 @@ def named_target(target: str | None, sandbox_arguments: str = "") -> Target | No
 def known_realms(
     names: Iterable[str], realms: Iterable[str] = (*DEVELOPMENT_REALMS, ANY_REALM)
 ) -> tuple[str, ...]:
-    """Return realms that a person named, when all of them are known.
+    """Return the named realms, if all of them are known.
 
     Raises:
-        UsageError: one is not; names the nearest, or all.
+        UsageError: one is unknown; suggests the nearest, or lists all.
     """
     known_names = tuple(realms)
     for name in names:
@@ -180,6 +183,6 @@ def known_realms(
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines, each as one; colours are left out where there is no terminal."""
+    """Print each line without line breaks in it, and without colours outside a terminal."""
     for line in lines:
         click.echo(one_line(line))

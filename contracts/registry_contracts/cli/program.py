@@ -1,4 +1,4 @@
-"""The program: commands loaded on demand, so that each starts fast."""
+"""The group of commands; each is loaded on demand, so that it starts fast."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from registry_contracts.command_line import run_to_the_end
 from registry_contracts.errors import UsageError, refuse_empty_values, suggestion
 from registry_contracts.interface.location import keep_hypothesis_out
 
-#: Commands that judge a target and leave a verdict file, and options with which they do not.
+#: Commands that leave a verdict file, and options with which they leave none.
 _RUNS: Final = frozenset({"run", "gate"})
 _NO_RUN: Final = frozenset({"--from", "--plan", "--collect-only", "--co"})
 
 #: Command → its line in the help; the module of `registry_contracts.cli` that holds it has its name.
 COMMANDS: Final = {
     "init": "write the settings file of a target",
-    "doctor": "look whether a target can be judged, and what its settings still lack",
+    "doctor": "check whether a target can be judged, and which settings are missing",
     "run": "judge a target; without settings, the embedded sandbox",
     "sweep": "remove what earlier runs left on a target",
-    "gate": "one verdict on what an SDK uses, for its release",
-    "drift": "compare what was observed at silent points with what was accepted",
-    "explain": "describe a clause, and its status",
-    "list": "list clauses, operations, findings, runs, what is red, and the like",
+    "gate": "decide whether an SDK can be released against a target",
+    "drift": "compare observations at silent points with the accepted baseline",
+    "explain": "describe a clause, with its cases, verdicts and faults",
+    "list": "list clauses, operations, findings, runs and the like",
     "call": "send one request by hand, and judge it",
     "check": "judge recorded traffic from any tool",
-    "proxy": "stand between a client and a target, and judge both",
+    "proxy": "pass traffic between a client and a target, and judge both",
     "openapi": "write the description of the interface as one file, for other tools",
     "sandbox": "serve the embedded sandbox until Ctrl-C",
 }
@@ -78,8 +78,8 @@ def main() -> None:
 
 
 def _forget_latest() -> None:
-    """Let `latest` lead to no older run where one is refused: a pipeline may read the verdict file alone."""
-    # Only now: help and the like need none of this.
+    """Remove the link `latest` when a run is refused: a pipeline must not read an older run's verdict file."""
+    # Imported here, as help and other commands do not need it.
     from registry_contracts.evidence.run_folder import forget_latest  # noqa: PLC0415
 
     words = [word for given in sys.argv[1:] for word in given.split("=", 1)]

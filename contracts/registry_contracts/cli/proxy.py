@@ -1,4 +1,4 @@
-"""`registry-contracts proxy`: stands between a client and a target, and judges both."""
+"""`registry-contracts proxy`: passes traffic between a client and a target, and judges both."""
 
 from __future__ import annotations
 
@@ -33,10 +33,15 @@ _PORT: Final = click.IntRange(0, 65535)
 @click.command()
 @target
 @click.option(
-    "--port", metavar="N", type=_PORT, default=8462, show_default=True, help="Of the proxy; 0 for any."
+    "--port", metavar="N", type=_PORT, default=8462, show_default=True, help="Proxy port; 0 picks a free one."
 )
 @click.option(
-    "--page-port", metavar="N", type=_PORT, default=8463, show_default=True, help="Of the page; 0 for any."
+    "--page-port",
+    metavar="N",
+    type=_PORT,
+    default=8463,
+    show_default=True,
+    help="Page port; 0 picks a free one.",
 )
 @click.option("--no-page", is_flag=True, help="Serve no page.")
 @reports
@@ -46,7 +51,7 @@ _PORT: Final = click.IntRange(0, 65535)
     "origins",
     metavar="ORIGIN",
     multiple=True,
-    help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
+    help="Origin whose pages may use the proxy, such as http://localhost:5173; may be repeated.",
 )
 @sandbox_arguments
 def command(
@@ -60,10 +65,10 @@ def command(
     alone: bool,
     sandbox_arguments: str,
 ) -> int:
-    """Stand between any client and a target: everything passes unchanged, requests and answers are judged.
+    """Pass traffic between any client and a target unchanged, and judge requests and answers.
 
-    Point the client at the address that is printed. Findings are printed as they come; at the end (Ctrl-C is the usual
-    one) the reports folder holds traffic.har and check.json, and the exit code is the verdict's.
+    Point the client at the printed address. Findings are printed as they come. Ctrl-C ends the proxy: the reports
+    folder then holds traffic.har and check.json, and the exit code is the verdict's.
 
     Exit codes: 0 nothing contradicted, 1 a finding, 3 the suite broke, 4 usage, 5 no request of the interface, 6 the
     environment.

@@ -1,4 +1,4 @@
-"""`registry-contracts run`: the suite against a target, through pytest."""
+"""`registry-contracts run`: runs the suite against a target, through pytest."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from registry_contracts.safe_text import SafeOutput
 @target
 @judging_options
 @selection_options
-@click.option("--strict", is_flag=True, help="A must clause untested for want of a setting is not a pass.")
+@click.option("--strict", is_flag=True, help="No pass if a missing setting leaves a must clause untested.")
 @evidence_options
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...], **options: object) -> int:
     """Judge a target by every clause of the interface, and end with one verdict.
 
     Exit codes: 0 pass, 1 fail, 2 interrupted, 3 the suite broke, 4 usage, 5 nothing tested, 6 inconclusive.
-    Further arguments go to pytest as they are; a FILE of cases is judged by alone.
+    Further arguments are passed to pytest; a FILE of cases limits the run to these.
 
     \b
     Examples:
@@ -46,22 +46,26 @@ def command(workers: int | None, strict: bool, pytest_arguments: tuple[str, ...]
 
 
 class _Refusals:
-    """Passes on what refuses a run, so that it is told as every command tells its errors."""
+    """pytest plugin that turns pytest's usage errors into the suite's own, with advice."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_cmdline_parse(self) -> Generator[None, object, object]:
         try:
             return (yield)
         except pytest.UsageError as error:
-            # Behind the parser's own lines on how it is to be used.
+            # The parser's usage lines come before its error.
             refused = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
             advice = (
                 _variables() or _near_miss(refused) or "`registry-contracts run --help` shows the options"
             )
             raise UsageError(f"{refused}; {advice}") from error
         except ArgumentError as error:
-            raise UsageError(f"another plugin of pytest has an option of the same name: {error}") from None
-        except (ImportError, ValueError) as error:  # of -p and variables: no such plugin, no words
+            why = f"another plugin of pytest has an option of the same name: {error}; leave that plugin out"
+            raise UsageError(why) from None
+        except (
+            ImportError,
+            ValueError,
+        ) as error:  # -p or a variable names an unknown plugin, or cannot be split
             raise UsageError(f"{error}; {_variables() or 'leave the plugin out'}") from None
 
     @pytest.hookimpl(wrapper=True)
@@ -72,12 +76,12 @@ class _Refusals:
             raise UsageError(str(error)) from error
 
 
-#: Variables from which pytest takes words and plugins, as a job may have them for another suite.
+#: Variables from which pytest takes arguments and plugins; a job may set them for another suite.
 _ADDING: Final = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
 
 
 def _variables() -> str:
-    """What the environment adds to the words of a run, as advice; empty for nothing."""
+    """Return advice on variables that change pytest's arguments; empty if none is set."""
     given = [name for name in _ADDING if os.environ.get(name)]
     return (
         f"pytest also reads {' and '.join(given)}, which is set here: unset it for this command"
@@ -87,7 +91,7 @@ def _variables() -> str:
 
 
 def _near_miss(refused: str) -> str:
-    """The option of this command that the first unknown one resembles, as advice; empty for none."""
+    """Return advice on the option that the first unknown one resembles; empty if there is none."""
     word = next((word[2:].partition("=")[0] for word in refused.split() if word.startswith("--")), "")
     names = [name.removeprefix("--") for each in command.params for name in each.opts]
     close = difflib.get_close_matches(word, names, n=1)
@@ -95,19 +99,19 @@ def _near_miss(refused: str) -> str:
 
 
 def run_cases(words: list[str], *plugins: object) -> int:
-    """Run the cases that words for pytest choose, and return the exit code.
+    """Run the cases that pytest's arguments choose, and return the exit code.
 
     Raises:
-        UsageError: they cannot be run so.
+        UsageError: pytest does not take the arguments.
     """
     if isinstance(sys.stdout, SafeOutput):
-        # The cases, the clean-up and the reports matter more than what a screen shows of them.
+        # A closed terminal must not stop the cases, the clean-up and the reports.
         sys.stdout.expendable = True
     return int(pytest.main(words, plugins=[_Refusals(), *plugins]))
 
 
 class _Forecasts:
-    """A plugin of pytest that keeps what a plan says."""
+    """pytest plugin that keeps the forecast of a plan."""
 
     kept: Forecast | None = None
 
@@ -120,32 +124,32 @@ class _Forecasts:
 
 
 def forecast_of_gate(target: str | None, reports: Path) -> Forecast:
-    """What a gate would send to a target and leave on it; nothing is sent.
+    """Forecast what a gate would send to a target and leave on it; nothing is sent.
 
     Args:
         target: Settings file or name; None for the variables or else the sandbox.
-        reports: Folder that tells what earlier runs used up.
+        reports: Folder with the records of what earlier runs used up.
 
     Raises:
         SuiteError: the cases could not be collected.
     """
-    told = _Forecasts()
+    forecasts = _Forecasts()
     words = pytest_words({"target": target, "plan": True, "reports": reports}, None, strict=False)
-    code = pytest.main([*words, "-p", "no:terminal"], plugins=[told])
+    code = pytest.main([*words, "-p", "no:terminal"], plugins=[forecasts])
     if code == pytest.ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
-    if told.kept is None or code:
+    if forecasts.kept is None or code:
         raise SuiteError(f"the cases of a run could not be collected (pytest's exit code {int(code)})")
-    return told.kept
+    return forecasts.kept
 
 
 def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: bool) -> list[str]:
-    """Word a run for pytest.
+    """Make pytest's arguments for a run.
 
     Args:
         options: Values by option; None for an option that was not given, a tuple for one that is repeatable.
-        workers: Processes that run cases side by side; None for this one.
-        strict: Whether a must clause untested for want of a setting is no pass.
+        workers: Number of processes that run cases in parallel; None for this process alone.
+        strict: Whether a must clause that a missing setting leaves untested prevents a pass.
     """
     cases = cases_directory()
     words = [str(cases), f"--rootdir={cases}", "-c", str(RUN_SETTINGS), "-p", "registry_contracts.plugin"]
@@ -160,5 +164,5 @@ def pytest_words(options: Mapping[str, object], workers: int | None, *, strict: 
         values = value if isinstance(value, tuple) else () if value is None else (value,)
         words += [f"{flag}={one}" for one in values]
     words += ["--strict"] if strict else []
-    # Named, as plugins may be kept from loading by themselves.
+    # xdist is named, as plugins may be kept from loading by themselves.
     return [*words, *(["-p", "xdist", "-n", str(workers)] if workers and workers > 1 and not plan else [])]

@@ -12,7 +12,7 @@ from registry_contracts.settings.embedded_sandbox import require_extra
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:
-    """Serve the embedded sandbox until Ctrl-C; options as `registry-contracts sandbox --help` lists them."""
+    """Serve the embedded sandbox until Ctrl-C; `registry-contracts sandbox --help` lists the options."""
     require_extra()
     from registry_contracts.sandbox.serve import main  # noqa: PLC0415 - an optional extra, and slow to import
 

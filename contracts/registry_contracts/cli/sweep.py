@@ -33,27 +33,27 @@ _INCONCLUSIVE: Final = 6
 @click.command()
 @target
 @reports
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @click.option(
     "--older-than",
     metavar="HOURS",
     type=click.IntRange(0, 1_000_000),
     default=24,
     show_default=True,
-    help="Drafts without a ledger are removed from this age on.",
+    help="Lowest age of drafts without a ledger that are removed.",
 )
 @click.option(
     "--all-of-mine",
     is_flag=True,
-    help="Also drafts that only start like the suite's (rc-), of any age; no run may be going on elsewhere.",
+    help="Also remove drafts of any age that start with rc-; only while no other run is under way.",
 )
 def command(*, target: str | None, reports: Path, dry_run: bool, older_than: int, all_of_mine: bool) -> int:
     """Remove drafts and private folders that killed runs left behind.
 
-    By the ledgers in the reports folder, then by listing the accounts' own drafts. Contacts, submissions and
+    It reads the ledgers in the reports folder, then lists the accounts' own drafts. Contacts, submissions and
     attachments cannot be removed through the interface; they are counted.
 
-    Exit codes: 0 nothing is left, 4 usage, 6 something could not be removed or looked at.
+    Exit codes: 0 nothing is left, 4 usage, 6 something could not be removed or checked.
 
     \b
     Examples:
@@ -66,7 +66,7 @@ def command(*, target: str | None, reports: Path, dry_run: bool, older_than: int
     if folders:
         click.echo(f"private folders of killed runs: {folders}{' to be' if dry_run else ''} removed")
     if settings is None:
-        click.echo("the embedded sandbox goes with its run; name a --target to sweep a service")
+        click.echo("the embedded sandbox ends with its run; name a --target to sweep a service")
         return _DONE
     return _sweep(settings, reports, timedelta(hours=older_than), dry=dry_run, all_of_mine=all_of_mine)
 
@@ -77,7 +77,7 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
         def say(text: str) -> None:
             click.echo(session.redactor.text(text))
 
-        def told(swept: Swept) -> Swept:
+        def reported(swept: Swept) -> Swept:
             say(swept.sentence)
             for draft in swept.removed if dry else ():
                 say(f"    {draft.identifier} in {draft.realm}, the {draft.role}'s")
@@ -85,10 +85,10 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
 
         if dry:
             say("dry run: nothing is removed")
-        done = [told(swept) for swept in sweep_runs(session, reports, dry_run=dry)]
+        done = [reported(swept) for swept in sweep_runs(session, reports, dry_run=dry)]
         at_work = tokens_at_work(reports)
         orphans = find_orphans(session, at_work=at_work, older_than=older_than, all_of_mine=all_of_mine)
-        # A list holds what a ledger knows, too: it is named once. What could not be removed is tried as found, too.
+        # Drafts of a ledger are in the lists too: they are named once. Those that were not removed are tried again.
         named = {
             (draft.realm, draft.identifier)
             for swept in done
@@ -97,11 +97,11 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
         lost = [draft for draft in orphans.found if (draft.realm, draft.identifier) not in named]
         for draft in lost:
             session.namespace.claim(draft.identifier)
-        done.append(told(sweep_drafts(session, "drafts without a ledger", lost, dry_run=dry)))
+        done.append(reported(sweep_drafts(session, "drafts without a ledger", lost, dry_run=dry)))
         for draft, why in orphans.spared:
             if (draft.realm, draft.identifier) not in named:
                 say(f"left alone: {draft.identifier} in {draft.realm}: {why}")
         for trouble in orphans.troubles:
-            say(f"could not be looked at: {trouble}")
+            say(f"could not be checked: {trouble}")
     left = sum(len(swept.left) for swept in done)
     return _INCONCLUSIVE if left or orphans.troubles else _DONE

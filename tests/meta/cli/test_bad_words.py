@@ -11,7 +11,7 @@ from tests.meta.samples import account_variables
 #: By what the line says: commands that are answered so; `zz` is a name that is none.
 REFUSED = {
     "there is no command 'rnu'; did you mean 'run'?": ["rnu"],
-    "there is no list of 'fauls'; did you mean 'faults'?": ["list", "fauls"],
+    "there is no list of 'fauls'; did you mean 'faults'?": ["list fauls"],
     "zz": [
         *("explain zz", "explain uid-too-short --reports zz", "list zz", "list clauses --reports zz"),
         *("list clauses --family zz", "list clauses --operation zz", "list red --target zz"),
@@ -43,7 +43,7 @@ REFUSED = {
     "-k is not for a gate": ["gate --target sandbox -k draft"],
     "no kept run in 'nowhere'": ["gate --from nowhere"],
     "--max-age takes a number with m, h or d": ["gate --from kept --max-age 36"],
-    "--workers says nothing with --from": ["gate --from kept --workers 2"],
+    "--workers has no effect with --from": ["gate --from kept --workers 2"],
     "kept/20260510-080000-dev/run.json": ["gate --from kept"],
     "--base-url is empty; give it a value, or leave the option out": ["run --base-url ''", "run --base-url="],
     "--consumer is empty": ["gate --consumer ''", "gate --consumer="],

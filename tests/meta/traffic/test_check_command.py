@@ -101,11 +101,11 @@ USED = [
 
 def test_a_consumer_file_is_written_and_replaces_none(run_command: RunCommand, archive: Archive) -> None:
     nothing = run_command("check", archive([entry("GET", f"{SITE}/style.css")]), "--consumer-out", "sdk.toml")
-    assert (nothing.code, nothing.err) == (5, "sdk.toml: not written, as nothing is used\n")
+    assert (nothing.code, nothing.err) == (5, "sdk.toml: not written: no operation was used\n")
     ended = run_command("check", archive(USED), "--consumer-out", "sdk.toml", "--json")
     used = {name: times for name, times in json.loads(ended.out)["operations"].items() if times}
     assert used == {"listDrafts": 2, "draftExists": 1}
     assert "sdk.toml: 2 operations, used by 3 requests" in ended.err
     assert read_consumer(Path("sdk.toml"), "sdk.toml").operations == ("draftExists", "listDrafts")
     refused = run_command("check", archive(USED), "--consumer-out", "sdk.toml")
-    assert (refused.code, "'sdk.toml' is there already" in refused.err) == (4, True)
+    assert (refused.code, "'sdk.toml' already exists" in refused.err) == (4, True)
