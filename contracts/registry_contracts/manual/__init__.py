@@ -1,1 +1,1 @@
-"""Work by hand: one request, a settings file, and whether a target is ready for a run."""
+"""Manual work with a target: single requests, settings files, and the readiness check."""

@@ -18,7 +18,7 @@ from registry_contracts.session.pipeline import UNSENT
 
 @dataclass(frozen=True)
 class CallResult:
-    """One call: what was recorded, what it shows, and a line to send it without the suite."""
+    """One call: the recorded exchange, its judgement, and a curl command that sends the same request."""
 
     recorded: Exchange
     judged: Judgement
@@ -26,12 +26,12 @@ class CallResult:
 
     @property
     def sent(self) -> bool:
-        """Whether the request left; in a dry run it does not."""
+        """Whether the request was sent; a dry run sends none."""
         return self.recorded.fault != UNSENT
 
     @property
     def spoilt(self) -> bool:
-        """Whether the environment stood in the way."""
+        """Whether the environment prevented an answer."""
         return self.sent and self.recorded.fault is not None
 
 
@@ -48,7 +48,7 @@ class CallResults:
 
     @property
     def clauses(self) -> Counter[str]:
-        """In how many calls each clause was contradicted."""
+        """The number of calls that contradicted each clause."""
         return Counter(
             clause
             for result in self.results
@@ -57,7 +57,7 @@ class CallResults:
 
     @property
     def spoilt(self) -> bool:
-        """Whether the environment stood in the way of a call."""
+        """Whether the environment prevented the answer of a call."""
         return any(result.spoilt for result in self.results)
 
 
@@ -74,24 +74,24 @@ def call(
     """Call an operation.
 
     Args:
-        times: How often, each time on fresh data.
-        live: Whether what the request is about may be arranged first.
+        times: Number of calls, each on fresh data.
+        live: Whether the records that the request needs may be created first.
 
     Raises:
-        UsageError: the options name what the operation does not have, or the request must not be sent.
-        Blocked, EnvironmentFault: what it is about cannot be arranged.
+        UsageError: the options name a part that the operation does not have, or the request must not be sent.
+        Blocked, EnvironmentFault: a record that the request needs cannot be created.
     """
     calls = CallResults()
     actor = session.actor(role, realm)
     for _ in range(times):
         prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
-        refuse_foreign(session, operation, prepared.request.path)
-        calls.results.append(send(session, actor, prepared))
+        _refuse_foreign(session, operation, prepared.request.path)
+        calls.results.append(_send(session, actor, prepared))
     return calls
 
 
-def send(session: ManualSession, actor: Actor, prepared: PreparedRequest) -> CallResult:
+def _send(session: ManualSession, actor: Actor, prepared: PreparedRequest) -> CallResult:
     """Send one prepared request, and judge the exchange.
 
     Raises:
@@ -103,17 +103,12 @@ def send(session: ManualSession, actor: Actor, prepared: PreparedRequest) -> Cal
     return CallResult(recorded, judged, curl(recorded))
 
 
-def refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:
-    """Refuse a write to a foreign record with a clear line, before the guard does.
-
-    Raises:
-        UsageError: it is none of the suite's.
-    """
+def _refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:
+    """Refuse a write to a foreign record, with clearer advice than the guard gives."""
     named = [path[name] for name in ("uid", "identifier") if path.get(name)]
     foreign = [name for name in named if not session.namespace.owns(name)]
     if foreign and not operation.safe:
         raise UsageError(
-            f"{operation.id} would write to '{foreign[0]}', which is none of the suite's; write {{uid}} for a fresh "
-            "identifier, {prefix}-… for one of your own making, or name the record under spare_identifiers "
-            "in the settings"
+            f"{operation.id} would write to '{foreign[0]}', which is outside this run's namespace; write {{uid}} for "
+            "a fresh identifier, {prefix}-… for one of your own, or add it to spare_identifiers in the settings"
         )

@@ -1,4 +1,4 @@
-"""Sessions by hand: requests that a person sends to a target, from the command line or the page."""
+"""Sessions of `call` and `doctor`: they open a target or the embedded sandbox, keep a ledger, and clean up."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from registry_contracts.settings.settings_reader import load_target
 from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, Target
 
 ROLES: Final = (*ACCOUNT_ROLES, ANONYMOUS)
-#: The case on whose behalf a person sends.
+#: The case of manual requests.
 CASE: Final = "by hand"
 _LONGEST_SIGN_IN_SECONDS: Final = 10.0
 
 
 class Notes:
-    """What a session recorded, without secrets, by the id of the exchange."""
+    """The recorded exchanges of a session, without secrets, by id."""
 
     def __init__(self) -> None:
         self._recorded: dict[str, Exchange] = {}
 
     def write(self, kind: str, event: Any) -> None:
-        """Take one event; a fault stands in its exchange too."""
+        """Keep an exchange; a fault is also in its exchange."""
         if kind == "exchange":
             self._recorded[event.id] = event.exchange()
 
     def of(self, exchange: Exchange) -> Exchange:
-        """An exchange as it was recorded."""
+        """Return an exchange as it was recorded."""
         return self._recorded[exchange.id]
 
     def __iter__(self) -> Iterator[Exchange]:
@@ -57,15 +57,15 @@ class Notes:
 
 
 class ManualSession(Session):
-    """A session by hand; `open_manual_session` and `open_dry_run` make it.
+    """A session for manual requests; `open_manual_session` and `open_dry_run` make it.
 
     Args:
-        seed: Makes the identifiers the same in every session with this seed, but for the part of the run's token.
-        ledger_folder: A run folder that is kept, so that a sweep finds what a killed session left; None where the
-            target goes with the session.
+        seed: Makes identifiers repeatable, except for the run's token in them.
+        ledger_folder: Run folder for the ledger, so that a sweep can remove what a killed session left; None if the
+            target ends with the session.
 
     Attributes:
-        exchanges: Everything that was sent, arrangements included, in order.
+        exchanges: All exchanges in order, including those that created records.
         notes: The exchanges as they were recorded.
     """
 
@@ -93,7 +93,7 @@ class ManualSession(Session):
         self.exchanges: list[Exchange] = []
 
     def actor(self, role: str, realm: str, case: str = CASE) -> Actor:
-        """An actor of a role in a realm.
+        """Return an actor of a role in a realm.
 
         Raises:
             UsageError: there is no such role, or the target has no account for it.
@@ -125,10 +125,10 @@ class ManualSession(Session):
 
 
 def known_role(role: str) -> str:
-    """Return a role that there is.
+    """Return the role, if it exists.
 
     Raises:
-        UsageError: there is none of this name.
+        UsageError: the role is unknown.
     """
     if role not in ROLES:
         raise UsageError(f"unknown role '{role}'; {suggestion(role, ROLES)}")
@@ -136,21 +136,21 @@ def known_role(role: str) -> str:
 
 
 _NAME: Final = "hand"
-#: The process that a sweep asks whether a run is over.
+#: The process whose lock tells a sweep that a run is still active.
 _CONTROLLER: Final = "main"
-#: Where the sandbox of a dry run would answer; a real one takes a free port.
+#: The sandbox's address in a dry run, which starts none.
 _UNSTARTED: Final = "http://127.0.0.1:8080"
 
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """The target of a session by hand, and how it is used.
+    """The target of a manual session, and how it is used.
 
     Attributes:
         target: As the option gives it; None for the variables or the sandbox.
-        sandbox_arguments: More options for the embedded sandbox.
-        reports: Folder for the run folder with the ledger, so that a sweep finds what a killed session left.
-        keep: Leave what was created.
+        sandbox_arguments: Further options for the embedded sandbox.
+        reports: Folder for the run folder with the ledger.
+        keep: Whether created drafts are kept.
     """
 
     target: str | None = None
@@ -162,11 +162,11 @@ class SessionOptions:
 
 @dataclass
 class Leftovers:
-    """What is on the target after a session by hand.
+    """What is on the target after a manual session.
 
     Attributes:
         drafts: Drafts that were kept or could not be deleted.
-        residue: What the interface gives no means to remove.
+        residue: Records that the interface cannot remove.
         kept: Whether drafts were kept on purpose.
     """
 
@@ -177,7 +177,7 @@ class Leftovers:
 
 @contextmanager
 def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[ManualSession]:
-    """Open a session by hand for as long as the `with` block lasts.
+    """Open a manual session for the `with` block.
 
     Args:
         left: Filled in at the end with what stays behind.
@@ -200,7 +200,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
 
 @contextmanager
 def open_dry_run(options: SessionOptions) -> Iterator[ManualSession]:
-    """Open a session that sends nothing: requests are prepared, guarded and shown."""
+    """Open a session that sends nothing: it prepares, guards and shows requests."""
     settings = _settings(options)
     target = settings or sandbox_target(_UNSTARTED, DEFAULT_SIZE_LIMIT)
     with ManualSession(
@@ -225,10 +225,7 @@ def _embedded(stack: ExitStack, arguments: Sequence[str]) -> Target:
 
 @contextmanager
 def _run_folder(options: SessionOptions, target: Target, token: str, left: Leftovers) -> Iterator[Path]:
-    """A run folder for the ledger, so that a sweep finds what a killed session left.
-
-    It is removed at the end, unless something stays behind on the target.
-    """
+    """Make a run folder for the ledger; remove it at the end unless something stays on the target."""
     folder = new_folder(options.reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
     try:
         lock = ProcessLock(folder, _CONTROLLER)

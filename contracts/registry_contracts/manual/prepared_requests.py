@@ -1,4 +1,4 @@
-"""Single requests by hand: the options of a request, and valid requests but for the parts that the options change."""
+"""Prepares single requests for `call`: valid ones, changed by its options."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from registry_contracts.settings.guard import refuse_production_realm
 from registry_contracts.settings.target import AUTHOR
 
 PLACES: Final = ("path", "query", "header", "body")
-#: Headers that every request may have, and that are named without their place.
+#: Headers that every request may have; options name them without their place.
 HEADERS: Final = ("Realm", "Authorization", "Accept", "Content-Type")
 _EXAMPLE: Final = (
     "header.Realm=bch-dev, path.uid={uid}, query.$top=5, body.firstName=Ada or body.phones:='[\"+1\"]'"
 )
-#: The way to a part of a request: its place, then names and numbers, `("body", "emails", "0")`.
+#: The path of a part in a request: its place, then names and numbers, `("body", "emails", "0")`.
 Steps = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """What the options say of a request; everything else is generated.
+    """The parts of a request that options give; everything else is generated.
 
     Attributes:
         settings: Values for parts: JSON values in the body, text anywhere else.
-        body: In place of the generated one, as bytes; None for the generated one.
+        body: The body as bytes; None for the generated one.
         body_name: Name of the file that the body came from.
         without: Parts to leave out, as written.
         invalid: The fault, as written.
@@ -63,7 +63,7 @@ class RequestOptions:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of the request is changed."""
+        """Whether the options change nothing."""
         return not (self.settings or self.without or self.invalid or self.body is not None)
 
 
@@ -71,7 +71,7 @@ def read_setting(text: str) -> tuple[Steps, Any]:
     """Read one `--set`: `PLACE.NAME=TEXT`, or `body.NAME:=JSON`.
 
     Raises:
-        UsageError: it cannot be read; one line with an example.
+        UsageError: the text cannot be read; one line with an example.
     """
     left, equals, right = text.partition("=")
     name = left.removesuffix(":")
@@ -84,12 +84,12 @@ def read_setting(text: str) -> tuple[Steps, Any]:
     if name == left:
         return steps, right
     if steps[0] != "body":
-        raise UsageError(f"--set '{text}': only in the body is a value JSON; write {name}=…")
+        raise UsageError(f"--set '{text}': only the body takes JSON; write {name}=…")
     return steps, parse(right, f"--set {left}")
 
 
 def _steps(text: str) -> Steps:
-    """The steps of a part that is named with its place; none for any other text."""
+    """Return the steps of a part that is named with its place; none for any other text."""
     place, _, name = text.strip().partition(".")
     names = name.split(".") if place == "body" else [name]
     return (place, *names) if place in PLACES and all(names) else ()
@@ -102,7 +102,7 @@ def read_body(text: str, *, as_json: bool) -> tuple[bytes, str | None]:
         Its bytes, and the file's name where it came from a file.
 
     Raises:
-        UsageError: the file cannot be read, or it is no JSON; one line.
+        UsageError: the file cannot be read, or the body is not JSON; one line.
     """
     path = Path(text[1:]) if text.startswith("@") else None
     if path is not None and not is_file(path):
@@ -118,19 +118,19 @@ def read_body(text: str, *, as_json: bool) -> tuple[bytes, str | None]:
 
 
 def _find(parts: Mapping[str, Any], text: str) -> Steps:
-    """The steps of the part that a `--without` names: with its place, or by its bare name.
+    """Return the steps of the part that a `--without` names, with or without its place.
 
     Raises:
-        UsageError: there is no such part; names the nearest one.
+        UsageError: the request does not have the part; suggests the nearest one.
     """
     names, steps = text.split("."), _steps(text)
     places = ("body",), ("body", "document"), ("query",), ("header",)
     possible = [steps] if steps else [(text,)] if text == "body" else [(*place, *names) for place in places]
-    for way in possible:
-        if way[0] == "header" and (steps or _listed(way[1]) in HEADERS):
-            return "header", _listed(way[1])
-        if _is_there(parts, way):
-            return way
+    for path in possible:
+        if path[0] == "header" and (steps or _listed(path[1]) in HEADERS):
+            return "header", _listed(path[1])
+        if _is_there(parts, path):
+            return path
     body = parts.get("body")
     members = [*body, *(body.get("document") or ())] if isinstance(body, dict) else []
     known = [*members, *(f"{place}.{name}" for place in ("query", "header") for name in parts[place])]
@@ -140,7 +140,7 @@ def _find(parts: Mapping[str, Any], text: str) -> Steps:
 
 
 def _listed(header: str) -> str:
-    """The name of a header as the document writes it."""
+    """Return a header's name as the document writes it."""
     return next((name for name in HEADERS if name.lower() == header.lower()), header)
 
 
@@ -153,10 +153,10 @@ def _is_there(parts: Any, steps: Steps) -> bool:
 
 
 def walk(value: Any, steps: Sequence[str]) -> Any:
-    """The value at the end of some steps; items by their number.
+    """Return the value at the end of some steps; an item's step is its number.
 
     Raises:
-        KeyError, IndexError, TypeError, ValueError: there is none.
+        KeyError, IndexError, TypeError, ValueError: there is no value.
     """
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
@@ -164,7 +164,7 @@ def walk(value: Any, steps: Sequence[str]) -> Any:
 
 
 def _put(parts: dict[str, Any], steps: Steps, value: Any) -> None:
-    """Put a value in, and the objects around it that are missing; one behind the last item of a list is added."""
+    """Set a value, and create missing objects around it; the number after a list's last item appends to it."""
     holder: Any = parts
     try:
         for step in steps[:-1]:
@@ -177,11 +177,11 @@ def _put(parts: dict[str, Any], steps: Steps, value: Any) -> None:
             holder[int(steps[-1]) if isinstance(holder, list) else steps[-1]] = value
     except (TypeError, ValueError, IndexError, KeyError):
         raise UsageError(
-            f"--set {'.'.join(steps)}: there is no such place in the body; members are named, items numbered from 0"
+            f"--set {'.'.join(steps)}: the body has no such place; write members by name, and items by number from 0"
         ) from None
 
 
-#: What is sent for a fault, by its key or else by its kind; `body:malformed` is made of the body itself.
+#: The value that shows a fault, by the fault's key or else by its kind; `body:malformed` is made of the body itself.
 _VALUES: Final[Mapping[str, Any]] = {
     "header.Authorization:unknown-value": "Bearer never-issued",
     "header.Authorization:malformed": "Bearer",
@@ -206,10 +206,10 @@ _VALUES: Final[Mapping[str, Any]] = {
 
 
 def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
-    """The faults of an operation that a clause speaks about and that can be made by themselves."""
-    spoken = (fault for clause in catalogue.by_operation(operation) for fault in clause.faults)
+    """List the faults of an operation that a clause covers and that one request can have alone."""
+    covered = (fault for clause in catalogue.by_operation(operation) for fault in clause.faults)
     made = []
-    for key in dict.fromkeys(spoken):
+    for key in dict.fromkeys(covered):
         place, _, kind = key.partition(":")
         where, *steps = place.split(".")
         if "*" not in key and key != "body:too-long":
@@ -217,11 +217,11 @@ def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
     return made
 
 
-def choose_fault(operation: str, name: str) -> Fault:
-    """The fault of a name: its whole key, its part (`body.firstName`), or its kind alone.
+def _choose_fault(operation: str, name: str) -> Fault:
+    """Find a fault by its key, its part (`body.firstName`), or its kind.
 
     Raises:
-        UsageError: the operation has no such fault; names the nearest one.
+        UsageError: the operation does not have the fault; suggests the nearest one.
     """
     possible = known_faults(operation, load_catalogue())
     for fits in (
@@ -241,13 +241,14 @@ def choose_fault(operation: str, name: str) -> Fault:
     )
 
 
-#: Roles that own the records they work on, so that a right request has to be accepted.
+#: Roles that own the records of their requests, so that a right request must be accepted.
 _OWNERS: Final = (AUTHOR,)
 _RULED: Final = ("uid", "identifier")
 _EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
+#: Roles for which the author creates the records.
 _HELPED: Final = ("anonymous", "restricted")
-#: Note of a request whose subject was made up, because nothing was to be sent for it.
-UNARRANGED: Final = "a real call would first arrange what the request is about"
+#: Note of a dry run whose request needs a record.
+_NOT_CREATED: Final = "a real call would first create the record that the request needs"
 
 
 @dataclass(frozen=True)
@@ -255,8 +256,8 @@ class PreparedRequest:
     """A request that is ready to be sent.
 
     Attributes:
-        right: The request is valid in every respect, so it has to be accepted.
-        notes: Remarks: settings that are missing, the fault that was chosen.
+        right: Whether the request is valid in every respect, so that it must be accepted.
+        notes: Remarks on missing settings, and on the chosen fault.
     """
 
     request: Request
@@ -264,7 +265,7 @@ class PreparedRequest:
     notes: tuple[str, ...] = field(default=())
 
 
-#: What stands in a path where nothing is arranged: the first of a setting, or a value.
+#: Values in the path of a request whose records are not created: the first of a setting, or fixed ones.
 _NAMED: Final = {"tempFileId": "temporary_files"}
 _PLAIN: Final = {"attachmentId": "1", "filename": "note.txt"}
 
@@ -273,7 +274,7 @@ class RequestPreparer:
     """Prepares requests of one operation, as one role in one realm.
 
     Args:
-        live: Whether something may be sent to arrange what the request is about.
+        live: Whether the records that the request needs may be created.
     """
 
     def __init__(
@@ -293,8 +294,8 @@ class RequestPreparer:
         """Prepare a request, on fresh data.
 
         Raises:
-            UsageError: the options name what the operation does not have.
-            Blocked, EnvironmentFault: what it is about cannot be arranged.
+            UsageError: the options name a part that the operation does not have.
+            Blocked, EnvironmentFault: a record that the request needs cannot be created.
         """
         self._notes.clear()
         settings = [(steps, self._filled(value)) for steps, value in options.settings]
@@ -321,9 +322,9 @@ class RequestPreparer:
         for steps, value in settings:
             _put(parts, steps, value)
         for name in options.without:
-            *way, last = _find(parts, name)
-            holder = walk(parts, way)
-            if way == ["header"]:
+            *path_to, last = _find(parts, name)
+            holder = walk(parts, path_to)
+            if path_to == ["header"]:
                 holder[last] = None
             else:
                 del holder[int(last) if isinstance(holder, list) else last]
@@ -333,7 +334,7 @@ class RequestPreparer:
         return PreparedRequest(sent, right, tuple(self._notes))
 
     def _base(self, path: dict[str, str]) -> Request:
-        """A valid request; arranged where that is possible and the options do not name its record."""
+        """Make a valid request; create its records if that is allowed and the options name none."""
         operation = self._operation.id
         named = bool(path.keys() - {"filename", "schema"})
         if self._live and not named:
@@ -342,15 +343,15 @@ class RequestPreparer:
                 request = OrdinaryRequests(world, self._account).request(operation)
                 return replace(request, path={**request.path, **path})
             except Untested as missing:
-                # What it is about is not there, so that nothing has to be accepted.
+                # The record does not exist, so the service need not accept the request.
                 self._note_made_up(missing)
         request = self._made_up(operation, path)
         if not self._live and operation not in operations_with(needs=None) and not named:
-            self._notes.append(UNARRANGED)
+            self._notes.append(_NOT_CREATED)
         return request
 
     def _made_up(self, operation: str, settled: Mapping[str, str]) -> Request:
-        """A request without anything sent for it; its body names the same record as its path."""
+        """Make a request without creating its records; body and path name the same record."""
         path = {name: settled.get(name) or self._path(name) for name in self._operation.path_parameters}
         identifier = path.get("uid") or path.get("identifier") or self._session.namespace.uid()
         if operation == "createToken":
@@ -379,7 +380,7 @@ class RequestPreparer:
         return str(next(iter(given), None) or _PLAIN.get(name) or self._session.namespace.uid())
 
     def _or(self, sample: Callable[[], Any], stand_in: Any) -> Any:
-        """A sample, or what stands in for one that lacks its setting."""
+        """Return a sample, or a stand-in if the sample's setting is missing."""
         try:
             return sample()
         except Untested as missing:
@@ -391,24 +392,24 @@ class RequestPreparer:
         self._notes += [note] if note not in self._notes else []
 
     def _faulty(self, request: Request, chosen: str) -> Request:
-        fault = choose_fault(self._operation.id, chosen)
+        fault = _choose_fault(self._operation.id, chosen)
         self._notes.append(f"fault: {fault.key}")
         if fault.key == "body:malformed":
             return replace(request, body=json_text(request.body).encode()[:-1] + b",")
         if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
-            # The nearest miss shows most, and each on an identifier of its own.
+            # One character too few or too many shows most; each request has an identifier of its own.
             missed = self._session.namespace.uid(_EDGES[fault.kind])
             return replace(request, path={**request.path, fault.name: missed})
         try:
             return with_fault(request, fault, self._session.namespace)
         except (KeyError, IndexError, TypeError, StopIteration):
             raise UsageError(
-                f"--invalid {chosen}: the request that was made up has no {fault.key.partition(':')[0]}; "
+                f"--invalid {chosen}: the generated request has no {fault.key.partition(':')[0]}; "
                 "give it with --set or --body"
             ) from None
 
     def _filled(self, value: Any) -> Any:
-        """A text with `{uid}` for a fresh identifier and `{prefix}` for what the session's identifiers begin with."""
+        """Replace `{uid}` in a text by a fresh identifier, and `{prefix}` by the session's prefix."""
         if not isinstance(value, str):
             return value
         if "{uid}" in value:
@@ -418,10 +419,10 @@ class RequestPreparer:
 
 
 def realm_for(operation: Operation, realm: str | None, realms: tuple[str, ...]) -> str:
-    """The realm to send an operation in: the one named, or else the target's first that has it.
+    """Choose the realm of a request: the named one, or else the target's first that has the operation.
 
     Raises:
-        UsageError: the operation or the target does not have it.
+        UsageError: the operation or the target does not have the realm.
     """
     if operation.realms == (ANY_REALM,):
         return ANY_REALM

@@ -1,4 +1,4 @@
-"""The look behind `doctor`: that of a run, told to a person. Only reads are sent, unless writing was asked for."""
+"""The readiness check behind `doctor`: a run's preflight check, and one of the records that the settings name."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _NAMED_RECORDS: Final = (
     "locked_identifier",
     "published_identifier",
 )
-#: How long a person may wait for it, in seconds.
+#: Time limit of the check, in seconds.
 _LONGEST_SECONDS: Final = 40.0
 
 
 @dataclass
 class Readiness:
-    """What a look at a target showed.
+    """The result of a readiness check.
 
     Attributes:
-        requests: How many were sent.
-        seconds: How long it took.
+        requests: Number of requests sent.
+        seconds: Duration of the check.
     """
 
     diagnoses: list[Diagnosis] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Readiness:
 
     @property
     def state(self) -> State:
-        """`ok` when a run can go; otherwise what stands in its way, the environment before the settings."""
+        """`ok` if a run can start; otherwise the first obstacle: environment, service or settings."""
         states = {diagnosis.state for diagnosis in self.diagnoses}
         return next(
             (state for state in (State.ENVIRONMENT, State.SERVICE, State.SETTINGS) if state in states),
@@ -49,12 +49,12 @@ class Readiness:
 
 
 def examine(session: ManualSession, *, write: bool = False, wait_seconds: float = 0.0) -> Readiness:
-    """Look at a target.
+    """Check a target; only reads are sent, unless `write` is set.
 
     Args:
-        session: A session with it, in which nothing was sent.
-        write: Also try what the accounts may write; nothing of it stays.
-        wait_seconds: How long to wait for a target whose gateway answers in its place.
+        session: A session in which nothing was sent yet.
+        write: Also save a draft, to see whether the accounts may write; it is removed.
+        wait_seconds: Longest wait for a target that is starting, while its gateway answers.
 
     Raises:
         GuardViolation: a request must not be sent.
@@ -68,7 +68,7 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
     except EnvironmentFault as fault:
         readiness.diagnoses.append(Diagnosis("address", State.ENVIRONMENT, str(fault)))
     if not write:
-        text = "were not looked at; `doctor --write` saves a draft to see whether the accounts may write"
+        text = "not checked; `doctor --write` saves a draft to see whether the accounts may write"
         readiness.diagnoses.append(Diagnosis("rights", State.UNKNOWN, text))
     readiness.requests = len(session.notes)
     readiness.seconds = time.monotonic() - started
@@ -76,7 +76,7 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
 
 
 def _named_records(session: ManualSession) -> Iterator[Diagnosis]:
-    """Whether the first record of each setting has a draft to read; one that exists need not."""
+    """Report the settings whose first record has no readable draft; only published_identifier requires one."""
     for realm in (name for name in session.target.realms if name in DOCUMENT_REALMS):
         settings, author = session.target.realm_settings(realm), session.actor(AUTHOR, realm)
         first = {name: _first(getattr(settings, name)) for name in _NAMED_RECORDS}
@@ -87,7 +87,7 @@ def _named_records(session: ManualSession) -> Iterator[Diagnosis]:
         ]
         if without:
             state = State.SETTINGS if "published_identifier" in without else State.OK
-            yield Diagnosis(realm, state, f"no draft to read of the first record of {', '.join(without)}")
+            yield Diagnosis(realm, state, f"the first record has no readable draft: {', '.join(without)}")
 
 
 def _first(named: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""What an embedded sandbox can be set up with, as rows of a list: faults, variants, habits and weathers."""
+"""The faults, variants, habits and weathers of the sandbox, as rows for `list`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Row = dict[str, Any]
 
 
 def _of_sandbox(name: str) -> ModuleType:
-    """A module of the sandbox, which is an optional extra and slow to import.
+    """Import a module of the sandbox, which is an optional extra and slow to import.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: the sandbox is not installed.
     """
     try:
         return import_module(f"registry_contracts.sandbox.{name}")
@@ -25,7 +25,7 @@ def _of_sandbox(name: str) -> ModuleType:
 
 
 def faults(*, fixed: bool = False) -> list[Row]:
-    """Every fault, or those of the fixed set alone, with what it breaks."""
+    """List every fault, or only the fixed set, with the clauses that it breaks."""
     population = _of_sandbox("faults.population")
     return [
         {
@@ -39,20 +39,20 @@ def faults(*, fixed: bool = False) -> list[Row]:
 
 
 def variants() -> list[Row]:
-    """Every variant with the silent points that it fills."""
+    """List every variant with the silent clauses that it fills."""
     known = _of_sandbox("variants").ALL.values()
     return [{"id": each.name, "sentence": each.sentence, "silent": list(each.silent)} for each in known]
 
 
 def habits() -> list[Row]:
-    """Every habit with its usual value, as `--habit` takes it."""
+    """List every habit with its default, as `--habit` takes it."""
     return [
         dict(zip(("id", "usual", "meaning"), each, strict=True)) for each in _of_sandbox("habits").described()
     ]
 
 
 def weathers() -> list[Row]:
-    """Every weather with its figures, as `--weather` takes them."""
+    """List every weather with its figures, as `--weather` takes it."""
     module = _of_sandbox("weather")
     known = module.ALL.values()
     return [

@@ -1,4 +1,4 @@
-"""Writes a target's settings file and sample documents, with what a recorded session of a client shows of them."""
+"""Learns settings from recorded traffic, and writes a target's settings file with its sample documents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from registry_contracts.settings.target import (
 )
 
 _E_MAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
-#: Members whose texts tell of a person, in contact records and in documents that hold one.
+#: Members with personal data, in contact records and in documents that hold one.
 _PERSONAL: Final = frozenset(
     {"firstname", "middlename", "lastname", "prefix", "email", "emails", "phone", "phones", "fax", "faxes"}
     | {"address", "street", "postalcode"}
@@ -38,15 +38,15 @@ _PERSONAL: Final = frozenset(
 
 @dataclass
 class RecordedSettings:
-    """What a recording shows of one target.
+    """The settings of one target that a recording shows.
 
     Attributes:
-        base_url: Empty when no request is one of the interface.
+        base_url: Empty if the recording has no request of the interface.
         realms: Setting → value, by realm in the document's spelling.
-        names: What was sent in place of documented names that never were.
+        names: Names that were always sent instead of documented ones.
         production: Whether a request was made to a production realm.
-        notes: What a person should know, a line each.
-        requests: How many requests of the interface were read.
+        notes: Remarks for a person, a line each.
+        requests: Number of requests of the interface.
     """
 
     base_url: str = ""
@@ -59,7 +59,7 @@ class RecordedSettings:
 
 @dataclass(frozen=True)
 class _Role:
-    """The setting that a record is for; what weighs more or came later replaces what was known of a record."""
+    """The setting for a record; a role of higher weight, or a later one of equal weight, replaces an earlier one."""
 
     setting: str
     weight: int
@@ -67,9 +67,9 @@ class _Role:
 
 _TAKEN: Final = _Role("existing_identifier", 2)
 _LOCKED: Final = _Role("locked_identifier", 2)
-#: Weaker, as another account than the author may have asked.
+#: Weaker, as an account other than the author may have asked.
 _NOT_OURS: Final = _Role("others_identifier", 1)
-#: Weakest, as it does not tell whose the record is.
+#: Weakest, as the record's owner is unknown.
 _THERE: Final = _Role("existing_identifier", 0)
 
 
@@ -78,7 +78,7 @@ def learn(exchanges: Iterable[Exchange], *, keep_personal_data: bool = False) ->
 
     Args:
         exchanges: In their order.
-        keep_personal_data: Leave names, addresses and numbers of people in sample documents as they are.
+        keep_personal_data: Keep names, addresses and numbers of people in sample documents.
     """
     return _Learner(keep_personal_data=keep_personal_data).learn(exchanges)
 
@@ -90,7 +90,7 @@ class _Learner:
         self._names = RecordedNames()
         self._taken_as_documented: set[str] = set()
         self._with_bodies = False
-        #: Schemas of drafts that were refused for no other reason than what they are, by realm.
+        #: Schemas of refused drafts, by realm.
         self._refused_drafts: dict[str, set[str]] = {}
         #: What is known of a record, by realm and identifier.
         self._roles: dict[str, dict[str, _Role]] = {}
@@ -101,7 +101,7 @@ class _Learner:
         requests = [(exchange, read) for exchange, read in facts if read is not None]
         for exchange, read in requests:
             self._names.read(exchange, read)
-        for exchange, read in requests:  # the header of the realm may show late
+        for exchange, read in requests:  # only now, as a late request may show the realm's header
             self._read(exchange, read)
         addresses = Counter(read.base_url for _, read in requests)
         learned.requests = addresses.total()
@@ -123,12 +123,11 @@ class _Learner:
             yield f"the recording holds several addresses ({others}); the most used one is taken"
         if addresses and not self._with_bodies:
             yield (
-                "no request and no response of the recording has a body, so no document and no message could be "
-                "learned; export it with content"
+                "the recording has no bodies, so no document and no message could be learned; export it with content"
             )
 
     def _settle_drafts(self, realm: str, settings: dict[str, Any]) -> None:
-        """Leave a draft of another schema out where contacts may serve: what is known of these tells more."""
+        """Drop a learned draft where contacts may serve as drafts: more is known of contacts."""
         draft, contact = settings.get("draft_schema"), settings.get("contact_schema")
         known = contact and draft and contact not in self._refused_drafts.get(realm, ())
         if not known or "draft_document" not in settings:
@@ -136,8 +135,8 @@ class _Learner:
         del settings["draft_schema"], settings["draft_document"]
         if draft != contact:
             self._learned.notes.append(
-                f"the recording saved a draft of '{draft}' in {realm}: draft_schema and draft_document are for a "
-                "service that takes no contact as a draft, which it does not show"
+                f"the draft of '{draft}' in {realm} was not taken as draft_document, which is for a service that "
+                "refuses contacts as drafts; the recording does not show that"
             )
 
     def _read(self, exchange: Exchange, sent: RequestFacts) -> None:
@@ -166,11 +165,11 @@ class _Learner:
                 settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
             elif name not in settings:
                 personal = isinstance(value, dict) and not self._keep
-                settings[name] = without_personal_data(value) if personal else value
+                settings[name] = _without_personal_data(value) if personal else value
 
 
 def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, Any]]:
-    """Settings that an accepted request shows."""
+    """Yield the settings that an accepted request shows."""
     operation, body = facts.operation, exchange.request_body.json
     schema = dict(facts.query).get("schema") or facts.path.get("schema")
     if operation.stores == "contact":
@@ -191,7 +190,7 @@ def _accepted(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[str, An
 
 
 def _terms(body: Any) -> Iterator[tuple[str, Any]]:
-    """Identifiers that an accepted contact names."""
+    """Yield the identifiers that an accepted contact names."""
     for member, setting in (("country", "country_terms"), ("contactOrganization", "contact_organization")):
         named = body.get(member) if isinstance(body, dict) else None
         identifier = named.get("identifier") if isinstance(named, dict) else None
@@ -200,13 +199,13 @@ def _terms(body: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _roles_shown(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, _Role]]:
-    """What an update that was taken, or the message of a refusal, shows of a record, by its identifier."""
+    """Yield the roles of records that an accepted update or the message of a refusal shows, by identifier."""
     named, updates = (
         facts.path.get("identifier"),
         facts.operation.method == "PUT" and facts.operation.permanent,
     )
     identifier = named or facts.path.get("uid") or ""
-    # A settings file takes no identifier that breaks the rule.
+    # A settings file takes only valid identifiers.
     if exchange.response is None or not is_valid_uid(identifier):
         return
     if was_taken(exchange):
@@ -217,23 +216,23 @@ def _roles_shown(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterato
 
 
 def _unnamed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document without its own identifier, which every submission fills in."""
+    """Copy a document without its own identifier, which every submission fills in."""
     copied: dict[str, Any] = json.loads(json.dumps(document))
     if isinstance(copied.get("header"), dict):
         copied["header"].pop("identifier", None)
     return copied
 
 
-def without_personal_data(value: Any, member: str = "") -> Any:
-    """Return a JSON value with the texts that tell of a person replaced by made-up ones of the same kind.
+def _without_personal_data(value: Any, member: str = "") -> Any:
+    """Return a JSON value with personal texts replaced by made-up ones of the same kind.
 
     Args:
         member: Name of the nearest member that holds the value.
     """
     if isinstance(value, dict):
-        return {name: without_personal_data(item, _nearest(name, member)) for name, item in value.items()}
+        return {name: _without_personal_data(item, _nearest(name, member)) for name, item in value.items()}
     if isinstance(value, list):
-        return [without_personal_data(item, member) for item in value]
+        return [_without_personal_data(item, member) for item in value]
     if not isinstance(value, str):
         return value
     if _E_MAIL.fullmatch(value.strip()):
@@ -244,7 +243,7 @@ def without_personal_data(value: Any, member: str = "") -> Any:
 
 
 def _nearest(name: str, holder: str) -> str:
-    """The member that decides about a text: language keys below `address` belong to the address."""
+    """Return the member that decides about a text: language keys below `address` belong to the address."""
     lowered = name.lower()
     return holder if holder in _PERSONAL and lowered not in _PERSONAL else lowered
 
@@ -253,8 +252,8 @@ SAMPLES: Final = "samples"
 _SETTINGS: Final = RealmSettings.__dataclass_fields__
 _NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
 _HEAD: Final = (
-    "Written by `registry-contracts init`. docs/live.md explains every key; `registry-contracts doctor --target NAME`",
-    "says which setting would let a run judge more. Secrets never stand in this file: accounts name variables.",
+    "Written by `registry-contracts init`. docs/settings.md explains every key; `registry-contracts doctor --target",
+    "NAME` names settings that let a run judge more. Write no secrets in this file: accounts name variables.",
 )
 _ROLES: Final = {
     "author": "may create and update records in every realm above",
@@ -266,15 +265,15 @@ _ROLES: Final = {
 
 @dataclass(frozen=True)
 class TargetSettings:
-    """What a settings file is to hold.
+    """The contents of a settings file.
 
     Attributes:
         name: Of the target, and of the file without its ending.
-        base_url: Empty where it is not known; the line then has to be filled in.
+        base_url: Empty if unknown; a person then fills the line in.
         variables: Role → names of the variables of its e-mail and its password.
         realm: Realm → setting → value.
         remarks: Lines at the top of the file.
-        names: What the target calls otherwise than the document.
+        names: The target's own names for documented ones.
     """
 
     name: str
@@ -287,19 +286,19 @@ class TargetSettings:
 
 
 def default_variables(role: str) -> tuple[str, str]:
-    """The names of the variables of a role's e-mail and password, unless a person names others."""
+    """Return the default names of the variables of a role's e-mail and password."""
     middle = "" if role == ACCOUNT_ROLES[0] else f"{role.upper()}_"
     return f"REGISTRY_{middle}EMAIL", f"REGISTRY_{middle}PASSWORD"
 
 
 def settings_path(name: str, folder: Path) -> Path:
-    """Where the settings file of a target stands.
+    """Return the path of a target's settings file.
 
     Raises:
-        UsageError: the name is no file name.
+        UsageError: the name is not a file name.
     """
     if not _NAME.fullmatch(name):
-        raise UsageError(f"'{name}' is no name for a target; use letters, digits, hyphens and dots")
+        raise UsageError(f"'{name}' cannot name a target; use letters, digits, hyphens and dots")
     return folder / f"{name.removesuffix('.toml')}.toml"
 
 
@@ -307,14 +306,14 @@ def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
     """Write the settings file and its samples, each whole or not at all.
 
     Returns:
-        What was written, the settings file last.
+        The written files, the settings file last.
 
     Raises:
         UsageError: a file cannot be written.
     """
     writer = _Writer(settings)
     samples = {path.parent / SAMPLES / name: text for name, text in writer.samples()}
-    # What people recorded is not committed unless they say so.
+    # Recorded documents are not committed unless a person decides so.
     unseen = {path.parent / SAMPLES / ".gitignore": "*\n"} if samples else {}
     texts = {**unseen, **samples, path: writer.text}
     try:
@@ -324,18 +323,18 @@ def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
             write_whole(place, text.encode())
     except OSError as error:
         raise UsageError(
-            f"cannot write to '{path.parent}': {error.strerror}; run it in a folder that takes files"
+            f"cannot write to '{path.parent}': {error.strerror}; run it in a writable folder"
         ) from None
     return list(texts)
 
 
 class _Writer:
-    """Words a settings file: what is known, once where it is the same in every realm; the rest as examples."""
+    """Makes a settings file: known settings, once if equal in every realm; the others as commented examples."""
 
     def __init__(self, settings: TargetSettings) -> None:
         self._settings = settings
         first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
-        #: What several realms have, all with the same value.
+        #: Settings that several realms share with the same value.
         self._common = {
             name: value
             for name, value in first.items()
@@ -347,7 +346,7 @@ class _Writer:
         }
 
     def samples(self) -> Iterator[tuple[str, str]]:
-        """Names and texts of the sample documents."""
+        """Yield names and texts of the sample documents."""
         for realm, given in {**self._own, "": self._common}.items():
             for setting, value in given.items():
                 if isinstance(value, dict):
@@ -362,7 +361,7 @@ class _Writer:
 
     @property
     def text(self) -> str:
-        """The settings file."""
+        """The text of the settings file."""
         settings = self._settings
         lines = [f"# {line}" for line in (*_HEAD, *settings.remarks)]
         lines += ["", f"base_url = {_toml(settings.base_url)} # the address before /api/v2013"]
@@ -386,7 +385,7 @@ class _Writer:
             yield f"{setting} = {_toml(file if isinstance(value, dict) else value)}"
 
     def _examples(self, names: Collection[str]) -> Iterator[str]:
-        """A comment for each setting that no realm has, with a value that it may have and its meaning."""
+        """Yield a comment for each setting that no realm has, with an example and its meaning."""
         for name in (name for name in _SETTINGS if name in names):
             if not any(name in given for given in self._settings.realm.values()):
                 described = _SETTINGS[name].metadata
@@ -394,5 +393,5 @@ class _Writer:
 
 
 def _toml(value: Any) -> str:
-    """A text or a list of texts as TOML, which writes them as JSON does, but for one character."""
+    """Write a text or a list of texts as TOML, which differs from JSON in one character."""
     return json_text(value).replace("\x7f", "\\u007f")

@@ -123,6 +123,6 @@ def test_a_client_s_own_names_are_learned_and_no_token(value: str, scheme: str |
     notes = "; ".join(found.notes)
     assert (found.names.scheme, found.names.query) == (scheme, {})
     assert (found.names.realm_header, [*found.realms]) == ("X-Tenant", ["abs-dev"])
-    assert "'limit' (request 1) is no name of the document" in notes
+    assert "'limit' (request 1) is not in the document" in notes
     assert told in notes
     assert TOKEN not in notes
