@@ -2,14 +2,12 @@
 
 Places of secrets (a header for credentials, a member named password) are always redacted. Everywhere else the known
 secrets are searched, in the forms of `_forms`. A secret that is an ordinary word, such as `draft`, is searched in the
-places of secrets only, since addresses hold it anyway. `TrafficRedactor` learns the secrets of other programs' traffic
-from these places.
+places of secrets only, since addresses hold it anyway.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import re
@@ -20,11 +18,11 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
 from typing import Any, Final
-from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
+from urllib.parse import quote, quote_plus
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, Response, read_timestamp
+from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, read_timestamp
 from registry_contracts.interface.description import load_description
 
 REDACTED = "[redacted]"
@@ -40,7 +38,7 @@ KEPT_BODY: Final = 16 * 1024
 #: Texts of this length or more in the answer to signing in count as tokens, except timestamps.
 SHORTEST_TOKEN: Final = 12
 #: How many secrets are learned from one body, since each slows later searches a little.
-_MOST_OF_A_BODY: Final = 10_000
+MOST_OF_A_BODY: Final = 10_000
 #: Ends a text that was cut; shorter beginnings of a secret before it are harmless.
 _CUT = "…"
 _SHORTEST_BEGINNING = 4
@@ -54,7 +52,7 @@ _MOST: Final = 4 * KEPT_BODY
 
 
 #: Shorter secrets, and shorter numbers, match any text by chance.
-_SHORTEST: Final = 4
+SHORTEST_SECRET: Final = 4
 _SHORTEST_NUMBER: Final = 8
 #: Longer than any word of the interface.
 _LONGEST_WORD: Final = 64
@@ -63,7 +61,11 @@ _LONGEST_WORD: Final = 64
 def is_ordinary(secret: str) -> bool:
     """Whether a secret is an ordinary word: part of the interface's description, or very short."""
     number = secret.isdigit() and len(secret) < _SHORTEST_NUMBER
-    return number or len(secret) < _SHORTEST or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
+    return (
+        number
+        or len(secret) < SHORTEST_SECRET
+        or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
+    )
 
 
 @cache
@@ -209,7 +211,7 @@ class Redactor:
 
     def sign_in(self, exchange: Exchange, text: str) -> str:
         """The redacted body of a sign-in, with the owner of its password if that is not the exchange's role."""
-        if not _signs_in(exchange) or REDACTED not in text:
+        if not is_sign_in(exchange) or REDACTED not in text:
             return text
         sent = exchange.request_body.text.lower()
         holds = {
@@ -314,7 +316,7 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     """An exchange that may be written to a file: without known secrets, long bodies cut."""
     exchange = redactor.withheld(exchange)
     # Search everything at once: most exchanges have secrets in credential headers only.
-    signs_in = _signs_in(exchange)
+    signs_in = is_sign_in(exchange)
     redactor_of_texts = redactor if signs_in or redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
     text, response, sent = redactor_of_texts.text, exchange.response, exchange.request_body
     sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts, all_secret=signs_in)
@@ -411,109 +413,24 @@ def tokens_in(value: Any) -> Iterator[str]:
     members = value.values() if isinstance(value, dict) else ()
     texts = chain.from_iterable(each.values() if isinstance(each, dict) else (each,) for each in members)
     long = (text for text in texts if isinstance(text, str) and len(text) >= SHORTEST_TOKEN)
-    return islice((text for text in long if read_timestamp(text) is None), _MOST_OF_A_BODY)
+    return islice((text for text in long if read_timestamp(text) is None), MOST_OF_A_BODY)
 
 
-def _signs_in(exchange: Exchange) -> bool:
+def is_sign_in(exchange: Exchange) -> bool:
+    """Whether an exchange is a sign-in, by its method and path."""
     return exchange.url.partition("?")[0].rstrip("/").endswith(_SIGN_IN) and exchange.method == "POST"
 
 
 _SIGN_IN: Final = "/authentication/token"
-#: Values that programs send instead of a missing secret.
-_NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[object object]"})
-#: The name of each secret, and of each header with a key, contains one of these.
-_SIGNS: Final = ("passw", "pwd", "secret", "token", "api_key", "apikey", "api-key")
-#: Names of members and query parameters that always hold secrets.
-_NAMES: Final = (
+#: Members of a body and parameters of a query that hold secrets, whatever their value.
+SENSITIVE_NAMES: Final = (
     "password|passwd|pwd|secret|client_?secret|(?:access|refresh|id)_?token|authenticationToken|api_?key"
 )
-_SECRET_NAME: Final = re.compile(_NAMES, re.IGNORECASE)
-_MEMBER: Final = re.compile(rf'("(?:{_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
-#: An escaped letter, or any other escape: text after an escaped backslash is no escape.
-_ESCAPE: Final = re.compile(r"\\(?:u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])|.)", re.IGNORECASE)
-_PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
-#: The value of a secret member or parameter, in lower case; also in a list, and in JSON inside JSON.
+#: The value of such a member or parameter, in small letters; in a list, too, and in JSON that is a text of JSON.
 _NAMED: Final = re.compile(
-    rf'\\?"(?:{_NAMES.lower()})\\?"\s*:\s*(?:\[\s*)?\\?"(?P<member>(?:[^"\\]|\\.)*)'
-    rf"|(?:^|[?&;])(?:{_NAMES.lower()}|token)=(?P<parameter>[^&;#\s]*)".encode()
+    rf'\\?"(?:{SENSITIVE_NAMES.lower()})\\?"\s*:\s*(?:\[\s*)?\\?"(?P<member>(?:[^"\\]|\\.)*)'
+    rf"|(?:^|[?&;])(?:{SENSITIVE_NAMES.lower()}|token)=(?P<parameter>[^&;#\s]*)".encode()
 )
-_KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", "x-csrf-token"})
-
-
-class TrafficRedactor(Redactor):
-    """Redacts traffic of unknown accounts: learns secrets from where they appear."""
-
-    def learn_from(self, exchange: Exchange) -> None:
-        """Learn the secrets of an exchange, before anything of it is kept or quoted."""
-        for secret in _secrets(exchange):
-            if len(secret) >= _SHORTEST and REDACTED not in secret and secret.lower() not in _NO_SECRETS:
-                self.learn(secret)
-
-    def withheld(self, exchange: Exchange) -> Exchange:
-        """The exchange without bodies of an unusual sign-in, in which anything may be secret."""
-        if not _signs_in(exchange):
-            return exchange
-        request, response = exchange.request_body, exchange.response
-        understood = _understood(request)
-        if understood and (response is None or _has_known_token(response)):
-            return exchange
-        # An answer may quote its request.
-        hidden = response and replace(response, body=_withheld(response.body), reason="")
-        return replace(exchange, request_body=request if understood else _withheld(request), response=hidden)
-
-    def stands_in(self, content: bytes) -> bool:
-        """Whether a text contains a secret, or the name of a secret member, parameter or header."""
-        return _names_a_secret(content.decode("latin-1")) or super().stands_in(content)
-
-    def content(self, content: bytes, *, all_secret: bool = False) -> bytes:
-        """Bytes without known secrets, and without values of secret members and parameters."""
-        if _names_a_secret(text := content.decode("latin-1")):
-            text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
-            content = text.encode("latin-1")
-        return super().content(content, all_secret=all_secret)
-
-    def text(self, text: str, *, all_secret: bool = False) -> str:
-        """`content` for a text."""
-        blanked = super().text(text, all_secret=all_secret)
-        return blanked if self._secrets else _text(self.content(_bytes(text)))
-
-    def header(self, name: str, value: str) -> str:
-        """The redacted value of a header; keys are always redacted."""
-        return REDACTED if name.lower() in _KEY_HEADERS else super().header(name, value)
-
-
-#: Replaces the body of a sign-in that is not an object with e-mail and password, or of an answer without token.
-NOT_UNDERSTOOD: Final = "[redacted: the body of a sign-in that is not understood]"
-
-
-def _understood(body: Body) -> bool:
-    """Whether a sign-in's body is a plain object with its secrets in the usual members."""
-    if body == NO_BODY or (not body.content and not body.whole):
-        return True
-    sent = body.json if body.whole and body.flaw is None else None
-    return isinstance(sent, dict) and all(
-        isinstance(value, str)
-        if name == "email" or _SECRET_NAME.fullmatch(name)
-        else value in (True, False, None)
-        for name, value in sent.items()
-    )
-
-
-def _has_known_token(response: Response) -> bool:
-    """Whether the token of an answer to signing in is in a usual place; True for a refusal, which has none."""
-    body = response.body
-    if not 200 <= response.status < 300 or len(body.text.strip()) < SHORTEST_TOKEN:
-        return True
-    return body.whole and next(tokens_in(body.json), None) is not None
-
-
-def _withheld(body: Body) -> Body:
-    return Body(NOT_UNDERSTOOD.encode(), body.size, whole=False) if body.content else body
-
-
-def _names_a_secret(text: str) -> bool:
-    lowered = text.lower()
-    return any(sign in lowered for sign in _SIGNS)
 
 
 def credential(exchange: Exchange) -> str | None:
@@ -521,49 +438,3 @@ def credential(exchange: Exchange) -> str | None:
     value = (exchange.request_headers.first("Authorization") or "").strip()
     token = value.partition(" ")[2].strip()
     return token if token and REDACTED not in token else None
-
-
-def _secrets(exchange: Exchange) -> Iterator[str]:
-    request, response = exchange.request_body, exchange.response
-    if _signs_in(exchange) and response is not None and 200 <= response.status < 300:
-        yield from tokens_in(response.json)
-    for name, value in (*exchange.request_headers.pairs, *(response.headers.pairs if response else ())):
-        if name.lower() in SECRET_HEADERS:
-            yield from _of_header(name.lower(), value)
-        elif name.lower() in _KEY_HEADERS:
-            yield value
-    for name, value in parse_qsl(urlsplit(exchange.url).query):
-        if _SECRET_NAME.fullmatch(name) or name.lower() == "token":
-            yield value
-    for body in (request, *([response.body] if response else [])):
-        if body.content.lstrip()[:1] in (b"{", b"["):
-            long = (value for value in _members(body.text) if len(value) >= _SHORTEST)
-            yield from islice(dict.fromkeys(long), _MOST_OF_A_BODY)
-
-
-def _of_header(name: str, value: str) -> Iterator[str]:
-    if name in ("cookie", "set-cookie"):
-        pieces = value.split(";") if name == "cookie" else value.split(";")[:1]
-        values = (piece.partition("=")[2].strip() for piece in pieces)
-        yield from (secret for secret in values if len(secret) >= SHORTEST_TOKEN)
-        return
-    scheme, space, secret = value.strip().partition(" ")
-    token = secret.strip() if space else scheme
-    if len(token) >= SHORTEST_TOKEN:
-        yield token
-    if scheme.lower() == "basic":
-        try:
-            yield base64.b64decode(secret, validate=True).decode("utf-8").partition(":")[2]
-        except (binascii.Error, ValueError):
-            return
-
-
-def _members(text: str) -> Iterator[str]:
-    """Values of secret members in a text that is JSON or similar."""
-    # Unescape letters only: unescaped quotes or backslashes would end a text too early.
-    plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[0], text)
-    for found in _MEMBER.finditer(plain) if _names_a_secret(plain) else ():
-        try:
-            yield json.loads(f'"{found[2]}"', strict=False)
-        except ValueError:
-            yield found[2]

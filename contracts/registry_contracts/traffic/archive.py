@@ -1,7 +1,7 @@
 """Reads HAR files (HTTP Archive 1.2) of browsers, proxies and test tools.
 
-A body counts as unknown if its size, length, encoding or media type contradict it. Entries are put in the order of
-their times. An answer that something else than the service gave is not judged.
+Entries are sorted by their times. A body counts as unknown if its size, length, encoding or media type contradicts it.
+Answers of caches, service workers and stubs are not judged.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from registry_contracts.traffic.recorded_bodies import (
 _WEB: Final = ("", "http", "https")
 #: Case of an exchange that another program recorded.
 _RECORDED: Final = "recorded"
-#: If a clock was set during a recording, times go back once or twice; if entries are out of order, they do so often.
+#: Setting the clock makes times go back once or twice; entries out of order do so more often.
 _MOST_STEPS_OF_A_CLOCK: Final = 2
-#: A Date header holds whole seconds, and may be made a second or two before the answer is sent.
+#: A Date header has whole seconds, and may be made a second or two before the answer is sent.
 _DATE_SECONDS: Final = 4.0
 #: A request's time is the sum of these.
 _PARTS: Final = ("blocked", "dns", "connect", "send", "wait", "receive")
 
 
 _BY_TIME: Final = (
-    "the entries stand in another order than their times: they are judged and numbered by their times"
+    "the entries are not in the order of their times: they are judged and numbered by their times"
 )
 _CLOCK_TURNED: Final = (
-    "the times of the entries go back, as where a clock was set or two recordings were joined: no sequence was "
-    "judged; record again, or check each recording by itself"
+    "the times of the entries go back, since a clock was set or recordings were joined: no sequence was judged; "
+    "record again, or check each recording by itself"
 )
 
 
@@ -70,10 +70,10 @@ _ENTRY_DECODER: Final = msgspec.json.Decoder()
 
 
 class Archive:
-    """What a HAR file holds. Entries are decoded each time they are read, so that a long archive fits in memory.
+    """The entries of a HAR file, decoded each time they are read, so that a long archive fits in memory.
 
-    `unordered`: the order of the entries is not known, or a lost entry may have been a write. `notes` say so, and
-    whether the entries are read in another order than they stand in.
+    `unordered`: the order of the entries is unknown, or a lost entry may have been a write. `notes` say so, and
+    whether the entries were sorted.
     """
 
     def __init__(self, entries: Sequence[Any], shown: str) -> None:
@@ -87,15 +87,15 @@ class Archive:
         self.unordered = clock_turned or lost > 0
         self.notes = [_BY_TIME] * by_time + [_CLOCK_TURNED] * clock_turned
         if lost:
-            told = f"{lost} of {len(entries)} entries tell of no request, and may be writes"
-            self.notes.append(f"{told}: no sequence was judged")
+            without = f"{lost} of {len(entries)} entries have no request, and may be writes"
+            self.notes.append(f"{without}: no sequence was judged")
         self._order = list(range(len(entries)))
         if by_time:
             # Entries without a time come last.
             self._order.sort(key=lambda place: (times[place] is None, times[place] or NO_TIME))
 
     def __len__(self) -> int:
-        """How many entries there are, those included that are no request."""
+        """The number of entries, including those without a request."""
         return len(self._entries)
 
     def __iter__(self) -> Iterator[Exchange]:
@@ -116,10 +116,10 @@ def _plain(entry: Any, shown: str) -> Any:
 
 
 class _Outline(NamedTuple):
-    """What the order of entries is found by.
+    """The facts by which entries are sorted.
 
     Attributes:
-        lost: The entry has lost its request.
+        lost: Whether the entry has lost its request.
         at: When the request began; None if unknown.
         ahead: By how many seconds at least and at most the service's clock is ahead; None if unknown.
     """
@@ -148,7 +148,7 @@ def _outline(entry: Any, shown: str) -> _Outline:
 
 
 def _agree(outlines: Sequence[_Outline]) -> bool:
-    """Whether the times of entries are those of one clock, by the service's own clock in their answers."""
+    """Whether one clock gave the times of all entries, compared with the service's Date headers."""
     ahead = [each.ahead for each in outlines if each.ahead is not None]
     least, most = max((low for low, _ in ahead), default=0.0), min((high for _, high in ahead), default=0.0)
     return 2 * len(ahead) > len(outlines) and least - most <= _DATE_SECONDS
@@ -158,7 +158,7 @@ def read_har(path: Path, shown: str) -> Archive:
     """Read a HAR file, called `shown` in messages.
 
     Raises:
-        UsageError: it cannot be read, was cut short, is no HAR, or holds no request; one line.
+        UsageError: the file cannot be read, was cut short, is not a HAR, or has no request; one line.
     """
     content = _content(path, shown)
     try:
@@ -178,7 +178,7 @@ def read_har(path: Path, shown: str) -> Archive:
 
 def _content(path: Path, shown: str) -> bytes:
     if not is_file(path):
-        raise UsageError(f"no HAR file '{shown}': name a file that is there")
+        raise UsageError(f"no HAR file '{shown}': name an existing file")
     try:
         return read_bytes(path).removeprefix(codecs.BOM_UTF8)
     except OSError as error:
@@ -221,7 +221,7 @@ def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
 
 
 def read_entry(number: int, entry: Any) -> Exchange | None:
-    """Read one entry of a HAR, at a place counted from one; None when it holds no request that can be read."""
+    """Read an entry of a HAR, with its number from 1; None if it has no readable request."""
     request = _member(entry, "request")
     if not isinstance(request, dict):
         return None
@@ -252,7 +252,7 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
 
 
 def _is_web(url: str) -> bool:
-    """Whether an address is one of the web; one without a host is written by some tools."""
+    """Whether an address is one of the web; some tools write it without a host."""
     try:
         parts = urlsplit(url)
         _ = parts.hostname
@@ -275,23 +275,23 @@ def _response(answer: Mapping[str, Any], status: int, method: str, url: str) -> 
 def _why_not_judged(
     entry: Mapping[str, Any], answer: Mapping[str, Any], response: Response | None
 ) -> str | None:
-    """Why an entry shows nothing of the service; None where it may."""
+    """Return the reason why an entry cannot show the service's behaviour; None if it can."""
     if response is None:
         return str(answer.get("_error") or answer.get("statusText") or "no answer was recorded")
     if not any(_pairs(entry["request"].get("headers"))):
-        return "the recording holds no header of the request"
+        return "the recording has no header of the request"
     return not_of_the_service(entry, response.headers)
 
 
 def _pairs(listed: Any) -> Iterator[tuple[str, str]]:
-    """Headers; names that begin with a colon are HTTP/2's own."""
+    """Yield headers, without HTTP/2's own, whose names begin with a colon."""
     for header in listed if isinstance(listed, list) else ():
         if isinstance(header, dict) and not str(header.get("name", "")).startswith(":"):
             yield str(header.get("name", "")), str(header.get("value", ""))
 
 
 def _seconds(entry: Mapping[str, Any]) -> float | None:
-    """How long a request may have taken: the longer of `time` and `timings`; None if unknown or zero."""
+    """Return the longest time that a request may have taken, by `time` and `timings`; None if unknown or zero."""
     timings = entry.get("timings")
     parts = [timings.get(name) for name in _PARTS] if isinstance(timings, dict) else []
     whole = max(_milliseconds(entry.get("time")), sum(map(_milliseconds, parts))) / 1000

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from registry_contracts.checks.sequences import site_of
 from registry_contracts.errors import UsageError
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.exchanges.redaction import TrafficRedactor
 from registry_contracts.traffic.archive import Archive, read_har
 from registry_contracts.traffic.judge import Judge
 from registry_contracts.traffic.overlaps import Span, overlapping
+from registry_contracts.traffic.redaction import TrafficRedactor
 from registry_contracts.traffic.report import TrafficReport
 
 
@@ -20,16 +20,16 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
     """Judge the exchanges of a HAR, called `shown` in messages.
 
     Args:
-        report: Says what is to be judged, and is filled in.
+        report: Its `base_url` selects the service; it takes the results.
 
     Raises:
-        UsageError: it cannot be read, or holds nothing to judge; one line.
+        UsageError: the HAR cannot be read, or has nothing to judge; one line.
     """
     archive, judge = read_har(path, shown), Judge(report, TrafficRedactor())
     spans: dict[int, Span] = {}
     judge.look_through(_noting(archive, spans))
     if not spans:
-        raise UsageError(f"{shown}: no entry of it is a web request; export the traffic as HAR")
+        raise UsageError(f"{shown}: has no web request; export the traffic as HAR")
     overlapped = dict(zip(spans, overlapping(list(spans.values())), strict=True))
     for exchange in archive:
         if exchange.number not in spans:
@@ -49,7 +49,7 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
 
 
 def _noting(archive: Archive, spans: dict[int, Span]) -> Iterator[Exchange]:
-    """Pass on the web requests of an archive, and note their spans by number."""
+    """Yield the web requests of an archive, and note their spans by number."""
     for exchange in archive:
         # Without a host it is unknown which service was asked.
         if urlsplit(exchange.url).hostname:
@@ -66,7 +66,7 @@ def _notes(spans: Collection[Span], lost: Collection[str]) -> Iterator[str]:
     for site in sorted(lost):
         yield (
             f"no request to {site} carries Authorization, although protected operations succeed: the recording has "
-            "lost its credentials, so nothing is said about tokens"
+            "lost its credentials, so tokens were not judged"
         )
     timeless = sum(span.ended is None for span in spans)
     if timeless:

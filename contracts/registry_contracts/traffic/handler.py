@@ -1,4 +1,4 @@
-"""Handles the requests of the proxy: passes them on and the answers back, unchanged, and hands copies over."""
+"""Handles the proxy's requests: passes them and their answers on unchanged, and hands over copies to be judged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from registry_contracts.traffic.overlaps import Overlaps, Span
 from registry_contracts.traffic.relay import Pairs, Relay, RelayFault, TargetResponse, decoded
 from registry_contracts.traffic.report import BY_HAND
 
-#: Bytes of a body that are kept to be judged; a longer one is judged without its body.
+#: Longest body, in bytes, that is kept to be judged.
 LARGEST_COPY: Final = 1024 * 1024
 #: This header marks an answer as the proxy's own (RFC 9209).
 OWN: Final = "Proxy-Status"
@@ -36,13 +36,13 @@ _CASE: Final = "through the proxy"
 _OWN_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _OTHER_HOST: Final = "the Host header names another machine than this one; use localhost or 127.0.0.1"
 _FORWARDS_NOT: Final = (
-    "this passes on to one target only; point the client's base address here, and name no HTTP proxy"
+    "this proxy serves one target only; point the client's base address here, and name no HTTP proxy"
 )
 _GONE: Final = "the client went away before the answer ended"
 
 
 class BodyCopy:
-    """What passed of a body so far."""
+    """A copy of a body while it passes."""
 
     def __init__(self, most: int = LARGEST_COPY) -> None:
         self._most = most
@@ -52,7 +52,7 @@ class BodyCopy:
         self.size = 0
 
     def add(self, piece: bytes) -> None:
-        """Note a piece."""
+        """Add a piece."""
         self.size += len(piece)
         if self.size > self._most:
             self._whole = False
@@ -61,11 +61,11 @@ class BodyCopy:
             self._pieces.append(piece)
 
     def end(self) -> None:
-        """Note that this was all of it."""
+        """Note that the body is complete."""
         self._ended = True
 
     async def along(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Pass pieces on, and note each."""
+        """Pass pieces on, and add each."""
         async for piece in pieces:
             self.add(piece)
             yield piece
@@ -73,7 +73,7 @@ class BodyCopy:
 
     @property
     def body(self) -> Body:
-        """The body, whole when all of it passed and was kept."""
+        """The body; whole if all of it passed and was kept."""
         content = b"".join(self._pieces)
         return Body(content, self.size, whole=self._whole and self._ended)
 
@@ -87,7 +87,7 @@ class Passing:
         self.fault: str | None = _GONE
 
     def complete(self, exchange: Exchange) -> None:
-        """Note in an exchange what has passed."""
+        """Fill in an exchange with what has passed."""
         # A target may answer before it has read the whole request.
         exchange.request_body, exchange.fault = self.sent.body, self.fault
         if self.onward is not None and self.fault is None:
@@ -109,8 +109,8 @@ class ProxyHandler:
     """Handles the requests of the proxy.
 
     Args:
-        base_url: Of the target; what is judged is what the service got.
-        hand_over: Takes each exchange that ended.
+        base_url: The target's; exchanges are judged under this address.
+        hand_over: Takes each exchange that has ended.
         origins: Pages of these origins may use the proxy; None leaves that to the target.
     """
 
@@ -130,7 +130,7 @@ class ProxyHandler:
 
     @property
     def middleware(self) -> Middleware:
-        """Every method and path goes to the target, as aiohttp takes it."""
+        """The aiohttp middleware that sends every method and path to the target."""
 
         @web.middleware
         async def everything(request: web.Request, handler: Handler) -> web.StreamResponse:  # noqa: ARG001 - aiohttp's
@@ -139,7 +139,7 @@ class ProxyHandler:
         return everything
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Pass a request on; a refused request or a preflight is answered here, and not judged."""
+        """Pass a request on; a refused request or a preflight request is answered here, and not judged."""
         if line := self._refusal(request):
             return _own_answer(403, line, "http_request_denied")
         headers = Headers(decoded(request.raw_headers))
@@ -147,14 +147,14 @@ class ProxyHandler:
             if is_preflight(request.method, _lower(request)):
                 status, allowed = self._origins.preflight(_lower(request))
                 return web.Response(status=status, headers=allowed)
-            # For the target, the proxy is the client, and no page.
+            # The target's client is the proxy, not a page.
             headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "origin")
         exchange = self._exchange(request.method, raw_target(request), headers, _CASE)
         with self._counted(exchange) as passing:
             return await self._pass_on(request, exchange, passing)
 
     def _refusal(self, request: web.BaseRequest) -> str | None:
-        """Why a request is not for this proxy, None where it is."""
+        """Return the reason to refuse a request; None if it is for this proxy."""
         host, raw = request.headers.get("Host"), request.raw_path
         if request.method == "CONNECT" or not (raw.startswith(("/", "*")) or self._leads_here(request)):
             return _FORWARDS_NOT
@@ -168,7 +168,7 @@ class ProxyHandler:
         return None
 
     def _leads_here(self, request: web.BaseRequest) -> bool:
-        """Whether a whole address, as clients send it to an HTTP proxy, is the target's or this one's."""
+        """Whether an absolute address, as clients send it to an HTTP proxy, is the target's or this proxy's."""
         place = request.transport and request.transport.get_extra_info("sockname")
         try:
             asked = urlsplit(request.raw_path)
@@ -178,14 +178,14 @@ class ProxyHandler:
         return bool(here) or asked.netloc.lower() == urlsplit(self._base_url).netloc
 
     async def send(self, method: str, target: str, headers: Pairs, content: bytes, role: str) -> Exchange:
-        """Send a request that a person wrote on the page; it is judged like the others.
+        """Send a request from the page; it is judged like the others.
 
         Args:
             target: Path and query below the base URL.
             role: Whose credentials it carries.
 
         Raises:
-            GuardViolation: it must not be sent; nothing was.
+            GuardViolation: the request must not be sent; nothing was.
             RelayFault: the target did not answer.
         """
         exchange = self._exchange(method, target, Headers(headers), BY_HAND, role)
@@ -219,7 +219,7 @@ class ProxyHandler:
 
     @contextmanager
     def _counted(self, exchange: Exchange) -> Iterator[Passing]:
-        """Follow an exchange until it has ended, and hand it over then."""
+        """Follow an exchange until it ends, then hand it over."""
         passing, began = Passing(), time.perf_counter()
         self._overlaps.begin(exchange.number, Span.of(exchange))
         try:
@@ -258,13 +258,13 @@ class ProxyHandler:
             answer = _own_answer(502, line, "destination_unavailable")
         if response is None or not response.prepared:
             return answer
-        # The answer has begun already, so the connection is broken off, as the target did.
+        # The answer has begun, so the connection is broken off, as the target did.
         if request.transport is not None:
             request.transport.abort()
         return response
 
     async def prepare(self, request: web.Request, response: web.StreamResponse) -> None:
-        """Take out what aiohttp adds to an answer, and let a page of an allowed origin see it (a signal handler)."""
+        """Remove headers that aiohttp adds to an answer, and add those for allowed origins (a signal handler)."""
         if isinstance(response, RelayedResponse):
             for name in _ADDED:
                 if name.lower() not in response.given:
@@ -278,13 +278,13 @@ class ProxyHandler:
 
 
 def _own_answer(status: int, line: str, error: str) -> web.Response:
-    """One line in place of the target's answer."""
+    """Return an answer of the proxy itself, with one line."""
     headers = {OWN: f"registry-contracts-proxy; error={error}"}
     return web.Response(status=status, text=f"registry-contracts proxy: {line}\n", headers=headers)
 
 
 def names_this_machine(host: str) -> bool:
-    """Whether a Host header names this machine; any other name may have been made to lead here."""
+    """Whether a Host header names this machine; any other name may be an attack by DNS rebinding."""
     try:
         name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
@@ -293,7 +293,7 @@ def names_this_machine(host: str) -> bool:
 
 
 def raw_target(request: web.BaseRequest) -> str:
-    """Path and query as the client wrote them; bytes that are no text are escaped."""
+    """Return path and query as the client wrote them; bytes that are not text are escaped."""
     raw = _NO_TEXT.sub(lambda match: f"%{ord(match[0]) & 0xFF:02X}", request.raw_path)
     if raw.startswith("/"):
         return raw

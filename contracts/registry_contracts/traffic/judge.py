@@ -1,4 +1,4 @@
-"""Judges traffic: takes one exchange after another, and says of each what it shows about the client and the service."""
+"""Judges traffic, one exchange after another: findings about the client and about the service."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from registry_contracts.evidence.terms import Terms
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Body, Exchange, Response, in_utf8
 from registry_contracts.exchanges.foreign_answers import ForeignAnswers
-from registry_contracts.exchanges.redaction import NOT_UNDERSTOOD, TrafficRedactor, redacted
+from registry_contracts.exchanges.redaction import redacted
 from registry_contracts.exchanges.request_facts import (
     CLOSING_SLASH,
     RequestFacts,
@@ -50,21 +50,22 @@ from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import Operation
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.settings.target import PRODUCTION_REALMS, REALMS
+from registry_contracts.traffic.redaction import NOT_UNDERSTOOD, TrafficRedactor
 from registry_contracts.traffic.report import BY_HAND, Judged, TrafficReport, fault_of
 
-#: Programs send these if they have no token.
+#: Programs without a token send these.
 _NO_TOKENS: Final = frozenset({"undefined", "null", "none", "nan", "[object object]", "<access_token>"})
 _NO_TOKEN_SENT: Final = "header.Authorization:missing"  # noqa: S105 - a fault's name
-#: These faults of a request weigh as a must, whatever the level of their clause.
+#: Faults of a request that count as a must, whatever the level of their clause.
 _OUTRIGHT: Final = frozenset({"header.Realm:missing", _NO_TOKEN_SENT})
 #: Faults that are reported without a quote of the request.
 _WITHOUT_QUOTES: Final = frozenset({"missing", "malformed", "empty"})
 _UPDATE: Final = "updateContact"
 _LONGEST_SEEN: Final = 600
 _LONGEST_PATH: Final = 300
-#: If so many different records show the same contradiction, another client's writes do not explain it.
+#: If this many records show the same contradiction, another client's writes do not explain it.
 _ENOUGH: Final = 3
-#: Refusals that say nothing about the content of a request.
+#: Refusals for another reason than the content of a request.
 _ABOUT_SOMETHING_ELSE: Final = frozenset({401, 403, 404, 405, 406, 409, 410, 412, 415, 423, 451})
 #: HTTP libraries drop a body in the answer to HEAD, so recorded traffic cannot show one.
 _UNSEEN: Final = frozenset({"head-without-body"})
@@ -73,10 +74,10 @@ _PREFLIGHT: Final = "OPTIONS"
 
 
 class Judge:
-    """Judges the traffic of any client, live or from an archive; for one thread.
+    """Judges the traffic of any client, live or from an archive; not thread-safe.
 
     Args:
-        report: Takes what is found; with `alone`, one contradiction between exchanges is enough.
+        report: Takes the findings; with `alone`, one contradiction between exchanges is enough.
         settle_seconds: How long a change may take to show in a list.
 
     Attributes:
@@ -89,7 +90,7 @@ class Judge:
     ) -> None:
         self.report = report
         self.without_credentials: frozenset[str] = frozenset()
-        #: Sites and operations that took a request without the listed Content-Type.
+        #: Sites and operations that accepted a request without the listed Content-Type.
         self._unlabelled: set[tuple[str, str]] = set()
         self._redactor = redactor
         self._sign_ins = SignIns()
@@ -101,11 +102,11 @@ class Judge:
         )
         self._foreign = ForeignAnswers()
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-        #: Requests that were taken, as `_kinds` names them.
+        #: Accepted requests, by the keys of `_kinds`.
         self._worked: RecentRecords[bool] = RecentRecords()
 
     def look_through(self, exchanges: Iterable[Exchange]) -> None:
-        """Learn what a whole recording shows, before its exchanges are judged one by one."""
+        """Learn from a whole recording, before its exchanges are judged one by one."""
         succeeded, with_token = set[str](), set[str]()
         for exchange in exchanges:
             site = site_of(exchange.url)
@@ -119,12 +120,12 @@ class Judge:
         self.without_credentials = frozenset(succeeded - with_token)
 
     def take(self, exchange: Exchange) -> Judged:
-        """Take the next exchange, and return what it shows without secrets."""
+        """Judge the next exchange, and return it without secrets."""
         judged = self.count(exchange)
         return replace(judged, exchange=redacted(judged.exchange, self._redactor))
 
     def count(self, exchange: Exchange) -> Judged:
-        """Take the next exchange; the one that is returned still holds secrets, so it must not be shown."""
+        """Judge the next exchange; the returned one still has its secrets, so it must not be shown."""
         self._redactor.learn_from(exchange)
         readable, facts, held = _readable(exchange), None, list[str]()
         findings: tuple[Finding, ...] = ()
@@ -136,7 +137,7 @@ class Judge:
             hidden = self._redactor.withheld(readable) is not readable
             found = self._outside(readable) if facts is None else self._judged(readable, facts, held)
             findings = tuple(self._without_secrets(finding, hidden=hidden) for finding in found)
-        except Exception as error:  # noqa: BLE001 - told in the verdict; one exchange must not hide the others
+        except Exception as error:  # noqa: BLE001 - the verdict reports it; one exchange must not hide the others
             why = self._redactor.text(f"{type(error).__name__}: {error}")
             self.report.add_broken(exchange.number, why)
         judged = Judged(readable, findings, tuple(dict.fromkeys(held)))
@@ -144,7 +145,7 @@ class Judge:
         return judged
 
     def _outside(self, exchange: Exchange) -> Iterator[Finding]:
-        """A request that is no operation of the interface; below its paths it is probably a slip of the client."""
+        """Count a request outside the interface; below its paths it is probably the client's mistake."""
         path = below_root(exchange.url)
         if exchange.method == _PREFLIGHT:
             self.report.counted["preflights"] += 1
@@ -165,7 +166,7 @@ class Judge:
         fault = exchange.fault or self._foreign.take(exchange, site)
         exchange.fault = fault and self._redactor.text(fault)
         who = self._sign_ins.who(exchange)
-        faults = mistakes_of(exchange, facts)
+        faults = _mistakes_of(exchange, facts)
         if site in self.without_credentials:
             faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
         findings, obstacles = self._of_answer(exchange, facts, faults, held)
@@ -184,12 +185,12 @@ class Judge:
             self.report.not_answered[exchange.fault] += 1
         else:
             self.report.judged_in_part.update(set(obstacles))
-        yield from request_findings(exchange, facts, faults)
+        yield from _request_findings(exchange, facts, faults)
         yield from findings
         yield from contradictions
 
     def _kinds(self, exchange: Exchange, facts: RequestFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What is remembered once a request was taken: its token for this operation, and its contact; () for none."""
+        """Return keys for an accepted request: of its token with this operation, and of its contact; () for none."""
         site, operation, who = site_of(exchange.url), facts.operation.id, self._sign_ins.who(exchange)
         schema = str(dict(facts.query).get("schema"))
         token = () if who is None else (site, who, operation, exchange.realm, schema)
@@ -199,7 +200,7 @@ class Judge:
     def _of_answer(
         self, exchange: Exchange, facts: RequestFacts, faults: tuple[RequestFault, ...], held: list[str]
     ) -> tuple[list[Finding], list[str]]:
-        """Judge the answer of an exchange by itself: findings about the service, and what could not be judged, why."""
+        """Judge an answer alone: findings about the service, and reasons why something was not judged."""
         answer = exchange.response
         if answer is None or exchange.fault:
             return [], []
@@ -227,7 +228,7 @@ class Judge:
 
     def _results(self, exchange: Exchange, answer: Response, facts: RequestFacts) -> Iterator[Result]:
         elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not errors_array.accepted(answer)
-        # A refusal for another reason than the content may hold errors of any form.
+        # A refusal for another reason than the content may have errors of any form.
         of_content = replace(facts, faults=()) if elsewhere else facts
         yield from answer_results(exchange, of_content, right=self._sign_ins.signed_in_before(exchange))
         contact = self._kinds(exchange, facts)[1]
@@ -237,9 +238,9 @@ class Judge:
             yield from fault_results(exchange, facts)
 
     def _labelled(self, exchange: Exchange, operation: Operation) -> bool:
-        """Whether a request has the listed Content-Type, or the service has taken one without it.
+        """Whether a request has the listed Content-Type, or the service has accepted one without it.
 
-        Otherwise a refusal may have that reason.
+        Otherwise the missing header may be the reason for a refusal.
         """
         key = site_of(exchange.url), operation.id
         if not operation.lists_content_type or exchange.request_headers.first("Content-Type"):
@@ -249,16 +250,16 @@ class Judge:
         return key in self._unlabelled
 
     def _of_sequences(self, step: Step, held: list[str]) -> Iterator[Finding]:
-        """What an exchange contradicts of earlier ones."""
-        for told in chain.from_iterable(tracker(step) for tracker in self._trackers):
-            if told.held:
-                held.append(told.result.clause)
+        """Compare an exchange with earlier ones, and yield findings."""
+        for shown in chain.from_iterable(tracker(step) for tracker in self._trackers):
+            if shown.held:
+                held.append(shown.result.clause)
             else:
-                subjects = self._subjects[told.result.clause, step.operation, step.realm]
+                subjects = self._subjects[shown.result.clause, step.operation, step.realm]
                 if len(subjects) < _ENOUGH:
-                    subjects.add(told.subject)
+                    subjects.add(shown.subject)
                 firm = self.report.alone or len(subjects) >= _ENOUGH
-                yield _of_service(told.result, step.exchange, firm=firm, because_of=told.because_of)
+                yield _of_service(shown.result, step.exchange, firm=firm, because_of=shown.because_of)
 
     def _without_secrets(self, finding: Finding, *, hidden: bool) -> Finding:
         quotes = fault_of(finding).rpartition(":")[2] not in _WITHOUT_QUOTES
@@ -267,18 +268,17 @@ class Judge:
         return structs.replace(finding, expected=expected, seen=seen)
 
 
-def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, ...]:
-    """The faults of a request that the recording shows for sure.
+def _mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, ...]:
+    """Return the faults of a request that the recording proves.
 
-    Returns:
-        No faults of a body or of headers that were not recorded, none of a production realm, which the document lists
-        too, and no closing slash that the service takes.
+    Left out are faults of unrecorded bodies and headers, of production realms, which the document lists too, and a
+    closing slash that the service accepts.
     """
     faults = [
         fault for fault in facts.faults if exchange.request_body.whole or not fault.key.startswith("body")
     ]
     if not exchange.request_headers:
-        # Every client sends some, so the recording has lost them.
+        # Every client sends headers, so the recording has lost them.
         faults = [fault for fault in faults if not fault.key.startswith("header")]
     if facts.realm in PRODUCTION_REALMS:
         faults = [fault for fault in faults if not fault.key.startswith("header.Realm")]
@@ -286,16 +286,16 @@ def mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault, 
         faults = [fault for fault in faults if fault is not CLOSING_SLASH]
     token = (exchange.request_headers.first("Authorization") or "").strip().partition(" ")[2].strip()
     if token.lower() in _NO_TOKENS:
-        wording = f"the token is the word {token!r}, which no service ever gave"
+        wording = f"the token is the word {token!r}, which no service issues"
         faults.append(RequestFault("header.Authorization:unknown-value", wording))
     scheme = scheme_fault(exchange.request_headers)
     return (*faults, scheme) if scheme is not None else tuple(faults)
 
 
-def request_findings(
+def _request_findings(
     exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault]
 ) -> Iterator[Finding]:
-    """A finding about the client for each fault of its request; what a person tries out by hand is unconfirmed."""
+    """Yield a finding about the client for each fault of its request, unconfirmed for a request from the page."""
     for fault in faults:
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         level, asks = Level.SILENT, "the interface document lists it"
@@ -312,11 +312,11 @@ def request_findings(
 
 
 def _of_service(result: Result, exchange: Exchange, *, firm: bool, because_of: int = 0) -> Finding:
-    """A finding about the service.
+    """Make a finding about the service.
 
     Args:
-        firm: Only a broken promise explains it.
-        because_of: Number of the earlier exchange that it follows from.
+        firm: Whether only a broken promise explains it.
+        because_of: Number of the earlier exchange on which it rests; 0 for none.
     """
     if because_of:
         result = replace(result, expected=f"{result.expected}, because of entry {because_of}")
@@ -342,12 +342,12 @@ def _finding(result: Result, exchange: Exchange, level: str, *, firm: bool = Tru
 
 
 def _is_unread(exchange: Exchange, operation: Operation) -> bool:
-    """Whether the body of a request is not known, and its operation takes JSON."""
+    """Whether the body of a request is unknown, and its operation takes JSON."""
     return body_schema(operation.id) is not None and not exchange.request_body.whole
 
 
 def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> bool:
-    """Whether a refusal plainly has another reason than the fault that shows."""
+    """Whether a refusal plainly has another reason than the request's first fault."""
     if errors_array.accepted(answer) or answer.status >= 500:
         return False
     fault = facts.faults[0]
@@ -362,7 +362,7 @@ def _explained(exchange: Exchange, answer: Response, facts: RequestFacts) -> boo
 
 
 def _readable(exchange: Exchange) -> Exchange:
-    """The exchange as it is judged: its response unpacked where the recorder left it packed, nothing known in part."""
+    """Return the exchange as it is judged: packed responses unpacked, partly known bodies unknown."""
     response = exchange.response
     if response is not None:
         coding, body = response.headers.first("Content-Encoding"), response.body
@@ -378,7 +378,7 @@ def _all_or_nothing(body: Body) -> Body:
 
 
 def _looks_packed(content: bytes) -> bool:
-    """Browsers write bodies unpacked into their archives and keep the header."""
+    """Whether content is packed; browsers unpack bodies in their archives, but keep the header."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:

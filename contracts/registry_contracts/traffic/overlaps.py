@@ -1,4 +1,4 @@
-"""Which requests overlapped with a write about the same document: their answers may show either state."""
+"""Finds requests that overlapped with a write to the same document; their answers may show either state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENDS_AT_ONCE: Final = 2
 
 @dataclass(slots=True)
 class Span:
-    """A request under way: what it is about, when it began and ended, None if unknown, and whether it overlapped."""
+    """A request under way: its subject, its start and end (None if unknown), and whether it overlapped with a write."""
 
     subject: str
     writes: bool
@@ -27,7 +27,7 @@ class Span:
 
     @classmethod
     def of(cls, exchange: Exchange) -> Span:
-        """The span of an exchange."""
+        """Return the span of an exchange."""
         method, url = exchange.method, exchange.url
         return cls(subject_of(url), writes(method, url), exchange.started, exchange.ended)
 
@@ -39,7 +39,7 @@ class Overlaps:
         self._open: dict[int, Span] = {}
 
     def begin(self, number: int, span: Span) -> None:
-        """A request is sent, under a number of its own."""
+        """Note that a request is sent, under a number of its own."""
         for other in self._open.values():
             if other.subject == span.subject or EVERYTHING in (other.subject, span.subject):
                 other.overlapped |= span.writes
@@ -47,14 +47,14 @@ class Overlaps:
         self._open[number] = span
 
     def end(self, number: int) -> bool:
-        """Its answer ended; returns whether it overlapped with a write."""
+        """Note that its answer has ended, and return whether it overlapped with a write."""
         return self._open.pop(number).overlapped
 
 
 def overlapping(spans: Sequence[Span]) -> list[bool]:
-    """Whether each request of an archive overlapped with a write.
+    """Return for each request of an archive whether it overlapped with a write.
 
-    One without times counts as overlapped, and so does everything that it may have changed.
+    A request without times counts as overlapped, and so does every request about what it may have changed.
     """
     changed = {span.subject for span in spans if span.writes and span.ended is None}
     overlaps, overlapped = Overlaps(), [span.ended is None for span in spans]
@@ -70,7 +70,7 @@ def overlapping(spans: Sequence[Span]) -> list[bool]:
 
 
 def _turns(spans: Sequence[Span]) -> Iterator[tuple[datetime, int, int]]:
-    """Beginnings and ends in time; a request that ends as another one begins does not overlap with it."""
+    """Yield starts and ends by time; a request that ends as another one begins does not overlap with it."""
     for place, span in enumerate(spans):
         if span.started is not None and span.ended is not None:
             yield span.started, _BEGINS, place

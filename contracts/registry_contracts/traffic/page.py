@@ -1,4 +1,4 @@
-"""The page of the proxy: Swagger UI, whose requests pass the proxy as a chosen role, beside what passes."""
+"""The proxy's page: Swagger UI, whose requests go through the proxy as a chosen role, beside the live verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from multidict import CIMultiDict
 from registry_contracts.errors import EnvironmentFault, RegistryContractsError, UsageError
 from registry_contracts.evidence.findings import Finding
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.exchanges.redaction import TrafficRedactor
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.cross_origin import HEADERS
 from registry_contracts.interface.description import load_description
@@ -28,6 +27,7 @@ from registry_contracts.session.tokens import Token, token_of
 from registry_contracts.settings.guard import GuardViolation
 from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, ANY_REALM, Account, Target, WireNames
 from registry_contracts.traffic.handler import OWN, ProxyHandler, names_this_machine, raw_target
+from registry_contracts.traffic.redaction import TrafficRedactor
 from registry_contracts.traffic.relay import RelayFault
 from registry_contracts.traffic.report import BY_HAND, Judged, level_of, side_of
 
@@ -39,29 +39,29 @@ _SWAGGER: Final = "flask_swagger_ui/dist"
 _KEY_HEADER: Final = "X-Page-Key"
 _KEY: Final = "{{key}}"
 _SIGN_IN: Final = "createToken"
-#: Placeholders for secrets, which never come to the page; they are filled in before a request is sent.
+#: Placeholders for secrets, which the page never gets; the server fills them in before it sends a request.
 _TOKEN: Final = re.compile(r"Bearer \$([A-Z]+)_TOKEN")
 _PASSWORD: Final = re.compile(r"\$([A-Z]+)_PASSWORD")
-#: These belong to the connection to the target, or a browser would act on them.
+#: Headers of the connection to the target, and headers on which a browser would act.
 _NOT_SHOWN: Final = frozenset(
     {"content-encoding", "content-length", "location", "refresh", "set-cookie", "www-authenticate"}
 )
 #: How the identifiers of new records begin in the description's examples.
 _EXAMPLE: Final = re.compile(r"\bexample-(?=(draft|contact|record)-)")
 _JSON: Final = "application/json"
-#: What Swagger UI asks for by itself.
+#: The Accept header that Swagger UI sends by itself.
 _ANYTHING: Final = "*/*"
 _ABOUT: Final = (
-    "What is tried out goes through the proxy to the target as the role and in the realm that are chosen above, and is "
-    "judged beside what passes. `$AUTHOR_TOKEN` and its like are filled in on the way; what is created stays."
+    "Requests go through the proxy to the target, in the role and realm chosen above, and are judged like all others. "
+    "`$AUTHOR_TOKEN` and the like are filled in on the way. Created records stay."
 )
 #: Everything comes from this server; Swagger UI needs inline styles and pictures in data addresses.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-#: The only header that an answer of the target gets: browsers must not cache it. It needs no policy, as no page is made
-#: of it.
+#: The only header added to an answer of the target: browsers must not cache it. No page is made of it, so it needs no
+#: policy.
 _FRESH: Final = {"Cache-Control": "no-store"}
 _HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
@@ -86,9 +86,9 @@ def page_application(
     """Make the page; serve it on loopback only.
 
     Args:
-        proxy: Sends what is tried out.
+        proxy: Sends the page's requests.
         client_url: The proxy's address for other clients.
-        since: Gives what passed after an exchange.
+        since: Returns the exchanges after a number.
     """
     page = _Page(proxy, client_url, target, since)
 
@@ -127,7 +127,7 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 def _own_answer(line: str, status: int) -> web.Response:
-    """One line in place of an answer of the target, marked as the proxy's own."""
+    """Return an answer with one line, marked as the proxy's own."""
     error = {"error": " ".join(line.split())}
     return web.json_response(error, status=status, headers={OWN: "registry-contracts-proxy"})
 
@@ -140,7 +140,7 @@ class _Page:
         self._client_url = client_url
         self._target = target
         self._since = since
-        #: Made for each start; only the page itself knows it.
+        #: New at each start; only the page itself knows it.
         self._key = secrets.token_urlsafe(24)
         self._names = WireNames.of(target)
         self._redactor = TrafficRedactor(secrets_of(target))
@@ -148,12 +148,12 @@ class _Page:
         self._signing_in = asyncio.Lock()
 
     def refusal(self, request: web.Request) -> str | None:
-        """Why a request is not answered: it comes from elsewhere, or not from this start's page; None if it is."""
+        """Return the reason to refuse a request: a foreign site or an outdated page; None if it is answered."""
         host, given = request.headers.get("Host", ""), request.headers.get(_KEY_HEADER, "")
         if not names_this_machine(host):
             return "this page answers on 127.0.0.1 and localhost only"
         if request.headers.get("Origin") not in (None, f"{request.scheme}://{host}"):
-            return "another site asked, which is refused"
+            return "requests of other sites are refused"
         if request.method == "GET" and (request.path == "/" or request.path.startswith("/static/")):
             return None
         if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self._key.encode()):
@@ -165,7 +165,7 @@ class _Page:
         return web.Response(text=text.replace(_KEY, self._key), content_type="text/html")
 
     async def start(self, _: web.Request) -> web.Response:
-        """Answer what the page begins with."""
+        """Return the data with which the page begins."""
         missing = {role: self._target.missing(f"account.{role}") for role in ACCOUNT_ROLES}
         return web.json_response(
             {
@@ -178,19 +178,19 @@ class _Page:
         )
 
     async def sign_in(self, request: web.Request) -> web.Response:
-        """Sign in anew as a role, so that a token that has ended is never the end of it."""
+        """Sign in again as a role, in case its token has expired."""
         role = request.match_info["role"]
         self._tokens.pop(role, None)
         token = await self._token(role)
         return web.json_response({"until": token.expires})
 
     async def exchanges(self, request: web.Request) -> web.Response:
-        """Answer what passed after an exchange."""
+        """Return the exchanges after a number."""
         rows = [_row(judged) for judged in self._since(int(request.match_info["after"]))]
         return web.json_response(rows)
 
     async def try_out(self, request: web.Request) -> web.Response:
-        """Send a request of Swagger UI through the proxy, and answer it without secrets."""
+        """Send a request of Swagger UI through the proxy, and return its answer without secrets."""
         target, content = raw_target(request), await request.read()
         headers = {name: request.headers[name] for name in HEADERS if name in request.headers}
         if headers.get("Accept") == _ANYTHING:
@@ -218,7 +218,7 @@ class _Page:
         return self._without_secrets(exchange)
 
     async def _token(self, role: str) -> Token:
-        """The token of a role, asked for through the proxy when there is none that lasts."""
+        """Return the token of a role; sign in through the proxy if there is no valid one."""
         async with self._signing_in:
             token = self._tokens.get(role)
             if token is None or token.ending:
@@ -239,11 +239,13 @@ class _Page:
 
     def _account(self, role: str) -> Account:
         if role not in self._target.accounts:
-            raise UsageError(f"{self._target.name} has no account {role!r} that the page could sign in")
+            raise UsageError(
+                f"{self._target.name} has no account of the role {role!r}; add it to the settings"
+            )
         return self._target.accounts[role]
 
     def _with_passwords(self, content: bytes) -> bytes:
-        """The body of a sign-in with the passwords of the accounts that it names."""
+        """Fill the accounts' passwords into the body of a sign-in."""
         text = content.decode("utf-8", "surrogateescape")
         filled = _PASSWORD.sub(
             lambda found: json.dumps(self._account(found[1].lower()).password.reveal())[1:-1], text
@@ -269,9 +271,9 @@ class _Page:
         )
 
     def _description(self) -> dict[str, Any]:
-        """The description with the proxy as its server, the accounts to sign in, and no realm chosen yet.
+        """Return the description with the proxy as its server, the accounts to sign in, and no chosen realm.
 
-        Its examples have identifiers of their own each time, so that two people do not write to the same records.
+        Its examples have new identifiers each time, so that two people do not write to the same records.
         """
         fresh = _EXAMPLE.sub(f"example-{secrets.token_hex(4)}-", json.dumps(load_description().published))
         description: dict[str, Any] = json.loads(fresh)

@@ -1,4 +1,4 @@
-"""Serves the proxy and its page on loopback until it is told to end."""
+"""Serves the proxy and its page on loopback until Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from registry_contracts.traffic.recorder import TrafficRecorder
 from registry_contracts.traffic.relay import LONGEST_LINE, open_relay
 
 _HOST: Final = "127.0.0.1"
-#: Longer than clients usually keep an idle connection, so that they close it, and not the proxy.
+#: Longer than clients usually keep an idle connection, so that the client closes it, not the proxy.
 _KEEP_ALIVE_SECONDS: Final = 75.0
 _GRACE_SECONDS: Final = 2.0
 
@@ -40,7 +40,7 @@ def serve(
     """Serve until Ctrl-C or SIGTERM.
 
     Args:
-        recorder: Takes each exchange that ended.
+        recorder: Takes each exchange that has ended.
         ready: Called with the addresses of the proxy and the page once both take connections.
         port, page_port: Of the proxy and of its page, 0 for a free one; None for no page.
         origins: Pages of these origins may use the proxy; None leaves that to the target.
@@ -74,11 +74,11 @@ def serve(
 async def listening(
     application: web.Application, port: int, option: str, *, auto_decompress: bool = True
 ) -> AsyncIterator[str]:
-    """Serve an application on loopback, and give its address.
+    """Serve an application on loopback, and yield its address.
 
     Args:
         port: 0 for a free one.
-        option: How messages call the port.
+        option: The port's name in messages.
 
     Raises:
         UsageError: the port is in use.
@@ -108,7 +108,7 @@ async def listening(
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Say in one line what the server could not handle: its own words quote the request, credentials included."""
+    """Shorten a log record to one line: aiohttp's own text quotes the request, credentials included."""
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, HttpProcessingError):
         reason = error.message.partition("\n")[0].partition(": b'")[0].partition(': b"')[0].strip(" :")
@@ -131,7 +131,7 @@ def _listener(port: int, option: str) -> socket.socket:
 
 
 def _stopping(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
-    """An event that a signal sets; a second one acts as it would without us."""
+    """Return an event that a signal sets; a second signal has its default effect."""
     stop = asyncio.Event()
 
     def on_signal(number: signal.Signals) -> None:
@@ -143,6 +143,6 @@ def _stopping(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
             continue
         try:
             loop.add_signal_handler(number, on_signal, number)
-        except (RuntimeError, ValueError):  # not the main thread, as in tests: who started it stops it
+        except (RuntimeError, ValueError):  # not the main thread, as in tests, which stop it themselves
             continue
     return stop

@@ -1,4 +1,4 @@
-"""What a recording says about a body, and whether the service sent the answer."""
+"""Reads bodies of HAR entries, and recognizes answers that the service did not send."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from registry_contracts.exchanges.exchange import NO_BODY, UNKNOWN_BODY, Body, H
 from registry_contracts.exchanges.har import CUT
 from registry_contracts.exchanges.intermediaries import store
 
-#: Recorders write these media types if they do not know the real one.
+#: Recorders write these media types for unknown ones.
 ANY_TYPE: Final = frozenset({"", "x-unknown", "application/octet-stream", "text/plain"})
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 _NO_CONTENT: Final = frozenset({204, 304})
 
 
 def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None:
-    """What answered in place of the service; None if the service did."""
+    """Return what answered instead of the service; None if the service did."""
     answer, cache = entry["response"], entry.get("cache")
     cached = isinstance(cache, dict) and any(cache.get(name) for name in ("beforeRequest", "afterRequest"))
     content = answer.get("content")
@@ -35,22 +35,22 @@ def not_of_the_service(entry: Mapping[str, Any], headers: Headers) -> str | None
 
 
 def request_body(request: Mapping[str, Any], method: str, headers: Headers) -> Body:
-    """What is known of the body that a request of an archive had."""
+    """Read the body of a request, as far as it is known."""
     data, size = request.get("postData"), whole_number(request.get("bodySize"))
     if isinstance(data, dict) and data.get("text"):
         in_base64 = str(data.get("comment") or "").startswith("base64") or data.get("encoding") == "base64"
         return _body(data, headers, (size,), in_base64=in_base64, url=str(request["url"]))
     if (length := _length(headers)) is not None:
         return NO_BODY if length == 0 else UNKNOWN_BODY
-    # Clients send Content-Length: 0 if a body may be there and is empty.
-    told = size > 0 or headers.first("Transfer-Encoding")
-    return NO_BODY if method in _BODILESS and not told else UNKNOWN_BODY
+    # Clients send Content-Length: 0 for an empty body where one is usual.
+    has_body = size > 0 or headers.first("Transfer-Encoding")
+    return NO_BODY if method in _BODILESS and not has_body else UNKNOWN_BODY
 
 
 def response_body(
     answer: Mapping[str, Any], fields: Mapping[str, Any], method: str, status: int, headers: Headers, url: str
 ) -> Body:
-    """What is known of the body of an answer; `fields` is its `content`."""
+    """Read the body of an answer, as far as it is known; `fields` is its `content`."""
     if method == "HEAD" or (status in _NO_CONTENT and not fields.get("text")):
         return NO_BODY
     text, size, sent = fields.get("text"), whole_number(fields.get("size")), answer.get("bodySize")
@@ -69,10 +69,10 @@ def response_body(
 def _body(
     fields: Mapping[str, Any], headers: Headers, sizes: tuple[int, ...], *, in_base64: bool, url: str
 ) -> Body:
-    """The body of a text; unknown if its type, its length or all of its sizes contradict it.
+    """Make a body of a text; unknown if its type, its length or all of its sizes contradict it.
 
     Args:
-        sizes: Bytes, as the archive counts them; -1 where it does not say.
+        sizes: Possible sizes in bytes, by the archive; -1 for unknown.
     """
     text, listed = str(fields["text"]), _essence(headers.first("Content-Type") or "")
     content = _from_base64(text) if in_base64 else text.encode("utf-8", "surrogatepass")
@@ -94,7 +94,7 @@ def _body(
 
 
 def _length(headers: Headers) -> int | None:
-    """Bytes, as the sender counted them."""
+    """Return the Content-Length in bytes; None if unknown."""
     length = (headers.first("Content-Length") or "").strip()
     return int(length) if length.isdigit() else None
 
@@ -115,5 +115,5 @@ def _from_base64(text: str) -> bytes | None:
 
 
 def whole_number(value: Any) -> int:
-    """A number of an archive; -1 where it holds none."""
+    """Return a number of an archive as an integer; -1 if it is none."""
     return int(value) if isinstance(value, int | float) and abs(value) < 2**53 else -1

@@ -1,4 +1,4 @@
-"""Judges what passes the proxy, in a thread of its own so that no answer waits, and keeps it in `traffic.har`."""
+"""Judges the proxy's traffic in a thread of its own, so that no answer waits, and records it in `traffic.har`."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from typing import Final, Self
 from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges.exchange import UNKNOWN_BODY, Exchange
 from registry_contracts.exchanges.har import FILE_NAME, add, har_writer
-from registry_contracts.exchanges.redaction import TrafficRedactor
 from registry_contracts.safe_text import plain_line
 from registry_contracts.session.session import secrets_of
 from registry_contracts.settings.target import Target
 from registry_contracts.traffic.judge import Judge
+from registry_contracts.traffic.redaction import TrafficRedactor
 from registry_contracts.traffic.report import Judged, TrafficReport, fault_of, one_line
 
-#: Bytes of bodies that may wait to be judged; if there are more, exchanges are judged without bodies.
+#: Limit of bytes of bodies that wait to be judged; beyond it, exchanges are judged without bodies.
 _MOST_WAITING: Final = 24 * 1024 * 1024
-#: How many exchanges the page can still show.
+#: Number of exchanges that the page can still show.
 _MOST_KEPT: Final = 2000
-#: How often the same is said while traffic passes.
+#: How often the same finding is printed while traffic passes.
 _OFTEN: Final = 3
 
 
 class TrafficRecorder:
-    """Judges and keeps what passes, for as long as its `with` block lasts.
+    """Judges and records traffic during its `with` block.
 
     Args:
-        folder: Takes the archive and the report.
-        alone: No other client writes to the target meanwhile.
-        say: Takes a line for each finding as it comes, in the thread that judges.
+        folder: Folder of the archive and the report.
+        alone: Whether no other client writes to the target meanwhile.
+        say: Takes a line for each finding as it comes, in the judging thread.
 
     Attributes:
-        report: What was found so far; used by that thread only, until the block ends.
+        report: The results so far; only for the judging thread until the block ends.
     """
 
     def __init__(self, target: Target, folder: Path, *, alone: bool, say: Callable[[str], None]) -> None:
@@ -68,14 +68,14 @@ class TrafficRecorder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Judge what still waits, and end the archive; raises `SuiteError` if judging broke."""
+        """Judge the waiting exchanges, and end the archive; raises `SuiteError` if judging broke."""
         with self._open:
             self._thread.shutdown()
         if self._broke is not None:
             raise SuiteError(f"judging the traffic broke: {self._broke!r}") from self._broke
 
     def hand_over(self, exchange: Exchange) -> None:
-        """Have an exchange judged; returns at once. If judging broke, traffic still passes, but is not kept."""
+        """Queue an exchange to be judged. If judging broke, traffic still passes, but is not recorded."""
         if self._broke is not None:
             return
         with self._lock:
@@ -85,7 +85,7 @@ class TrafficRecorder:
         self._thread.submit(self._take, exchange)
 
     def since(self, number: int) -> list[Judged]:
-        """The last exchanges, those after a number, in their order; for any thread."""
+        """Return the last exchanges after a number, in order; thread-safe."""
         with self._lock:
             return [judged for judged in self._last if judged.exchange.number > number]
 
@@ -105,7 +105,7 @@ class TrafficRecorder:
             judged = self._judge.take(replace(exchange, number=self._number, id=f"entry {self._number}"))
             self._keep(judged)
             self._tell(judged)
-        except BaseException as error:  # noqa: BLE001 - traffic passes all the same, and the end of the block raises it
+        except BaseException as error:  # noqa: BLE001 - traffic still passes, and the end of the block raises it
             self._broke = error
 
     def _keep(self, judged: Judged) -> None:
@@ -117,12 +117,12 @@ class TrafficRecorder:
             self._last.append(judged)
 
     def _tell(self, judged: Judged) -> None:
-        """Say what an exchange shows; the same of the same operation a few times only."""
+        """Print an exchange's findings; a repeated finding only a few times."""
         for finding in judged.findings:
             kind = finding.id, fault_of(finding)
             self._times_said[kind] += 1
             if self._times_said[kind] <= _OFTEN:
-                more = "; more of it is only counted" if self._times_said[kind] == _OFTEN else ""
+                more = "; further ones are only counted" if self._times_said[kind] == _OFTEN else ""
                 self._say(one_line(finding) + more)
         if judged.exchange.response is None:
             why = plain_line(judged.exchange.fault or "")
@@ -137,7 +137,7 @@ def _weight(exchange: Exchange) -> int:
 
 
 def _without_bodies(exchange: Exchange) -> Exchange:
-    """The exchange with its bodies unknown, those that are empty aside."""
+    """Return the exchange with its bodies unknown, unless they are empty."""
     response = exchange.response
     if response is not None and response.content:
         response = replace(response, body=UNKNOWN_BODY)

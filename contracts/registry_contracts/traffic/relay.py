@@ -1,7 +1,7 @@
 """Passes requests of other programs on to a target, unchanged.
 
-They are not the suite's, so nothing is paced, repeated or written into the ledger. The guard against production still
-checks each of them before its first byte.
+They are not the suite's, so they are not paced, repeated or written into the ledger. The guard against production
+still checks each of them before its first byte.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HOP_BY_HOP: Final = frozenset(
     {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
     | {"proxy-authenticate", "proxy-authorization", "proxy-connection"}
 )
-#: Set anew: the target has another name, and aiohttp's server has asked for the body.
+#: Not passed on: the target has a host name of its own, and aiohttp's server has answered Expect.
 _OURS: Final = frozenset({"host", "expect"})
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 #: Many services close connections that were idle for five seconds; a request on such a connection would be lost.
@@ -51,7 +51,7 @@ Pairs = list[tuple[str, str]]
 
 
 class RelayFault(Exception):
-    """The target gave no answer; the text says how in a few words."""
+    """The target gave no answer; the text is the reason in a few words."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class TargetResponse:
     """The target's answer as it comes in.
 
     Attributes:
-        headers: As they came, in their order, letter case and number, but for those of the connection.
-        body: Pieces of the body as they arrive, as they were packed; raises `RelayFault` where it breaks off.
+        headers: As received, in order, letter case and number, without those of the connection.
+        body: Pieces of the body as received, still packed; raises `RelayFault` if it breaks off.
     """
 
     status: int
@@ -79,7 +79,7 @@ class Relay:
         self._proxy = settings.proxy(target.base_url)
 
     async def reach(self) -> None:
-        """See that the target accepts connections, without sending anything; raises `EnvironmentFault`."""
+        """Check that the target accepts connections, without sending anything; raises `EnvironmentFault`."""
         if self._proxy:
             return
         parts = urlsplit(self._target.base_url)
@@ -105,18 +105,18 @@ class Relay:
         headers: Iterable[tuple[str, str]],
         body: AsyncIterator[bytes] | None,
     ) -> AsyncIterator[TargetResponse]:
-        """Send a request on, and give its answer while it comes in.
+        """Send a request on, and yield its answer as it arrives.
 
         Args:
             raw_target: Path and query below the base URL, as the client wrote them.
             headers: As the client wrote them; those of its connection are left out here.
 
         Raises:
-            GuardViolation: it must not be sent; nothing was.
+            GuardViolation: the request must not be sent; nothing was.
             RelayFault: the target did not answer.
         """
         address = self._target.base_url + raw_target
-        kept = end_to_end(headers)
+        kept = _end_to_end(headers)
         refuse_request(method, address, kept, self._target)
         try:
             async with self._client.request(
@@ -127,9 +127,9 @@ class Relay:
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
-                pairs = end_to_end(decoded(response.raw_headers))
+                pairs = _end_to_end(decoded(response.raw_headers))
                 if any(_CONTROL.search(text) for text in (response.reason or "", *chain(*pairs))):
-                    raise RelayFault("its answer has control characters in a header")
+                    raise RelayFault("the answer has control characters in a header")
                 yield TargetResponse(response.status, response.reason or "", pairs, _pieces(response))
         except (aiohttp.ClientError, TimeoutError) as error:
             raise RelayFault(_words(error)) from error
@@ -156,8 +156,8 @@ async def open_relay(target: Target) -> AsyncIterator[Relay]:
         yield Relay(target, settings, client)
 
 
-def end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:
-    """The headers that are for the other end, in their order; those that Connection names are for this one."""
+def _end_to_end(headers: Iterable[tuple[str, str]]) -> Pairs:
+    """Return the headers for the other end, in order, without those of this connection, which Connection names."""
     pairs = list(headers)
     named = {
         word.strip().lower()
@@ -178,7 +178,7 @@ async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
 
 
 def decoded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
-    """Header lines as text; bytes that are not UTF-8 are read as Latin-1, as older services mean them."""
+    """Decode headers; bytes that are not UTF-8 are read as Latin-1, as older services mean them."""
 
     def text(raw: bytes) -> str:
         try:
@@ -189,7 +189,7 @@ def decoded(headers: Iterable[tuple[bytes, bytes]]) -> Pairs:
     return [(text(name), text(value)) for name, value in headers]
 
 
-#: What went wrong, in a few words; the most specific kinds first.
+#: Reasons in a few words; the most specific errors first.
 _WORDS: Final[Mapping[type[BaseException] | tuple[type[BaseException], ...], str]] = {
     aiohttp.ServerDisconnectedError: "the connection was closed without an answer",
     (aiohttp.ClientSSLError, ssl.SSLError): "the TLS certificate or handshake was not accepted",
@@ -197,7 +197,7 @@ _WORDS: Final[Mapping[type[BaseException] | tuple[type[BaseException], ...], str
     ConnectionRefusedError: "the connection was refused",
     (ConnectionResetError, BrokenPipeError): "the connection was reset",
     aiohttp.ClientPayloadError: "it ended too early",
-    aiohttp.ClientResponseError: "it is no HTTP",
+    aiohttp.ClientResponseError: "it is not HTTP",
     TimeoutError: "no connection within the time limit",
 }
 

@@ -1,4 +1,4 @@
-"""What traffic showed: findings about both sides, counts, the verdict, `check.json`, and lines for a terminal."""
+"""The report on traffic: findings about both sides, counts, verdict, `check.json`, and lines for a terminal."""
 
 from __future__ import annotations
 
@@ -36,41 +36,41 @@ from registry_contracts.safe_text import encodable, many, plain_line
 from registry_contracts.settings.target import target_in_words
 
 JSON_NAME: Final = "check.json"
-#: The case of what a person sends from the page.
+#: The case of requests from the page.
 BY_HAND: Final = "by hand"
-#: So many names of a count stand in `check.json`, and so many different unknown requests are counted.
+#: Limits of the names of a count in `check.json`, and of different unknown requests.
 _MOST: Final = 200
 _MOST_UNKNOWN: Final = 2000
-#: So many exchanges of one finding are named, and so many on which the suite broke.
+#: Limit of the exchanges that a finding names, and of those on which the suite broke.
 _MOST_ENTRIES: Final = 50
 _SHOWN: Final = 20
 _STANDINGS: Final = list(Standing)
 
 
 def fault_of(finding: Finding) -> str:
-    """What is wrong with a client's request, as `body.firstName:missing`; empty for a finding about the service."""
+    """The fault of a client's request, as `body.firstName:missing`; empty for a finding about the service."""
     return finding.check if ":" in finding.check else ""
 
 
 def side_of(finding: Finding) -> str:
-    """Who breaks the interface: `client` or `service`."""
+    """The side that breaks the interface: `client` or `service`."""
     return "client" if fault_of(finding) else "service"
 
 
 def level_of(finding: Finding) -> str:
-    """The level of a finding's clause; empty where the catalogue has no clause on a fault."""
+    """The level of a finding's clause; empty if the catalogue has no clause on its fault."""
     known = load_catalogue()
     return str(known.clause(finding.clause).level) if finding.clause in known else ""
 
 
-def worst_first(finding: Finding) -> tuple[int, bool]:
+def _worst_first(finding: Finding) -> tuple[int, bool]:
     """Sort key: the worst standing first, the service before the client."""
     return _STANDINGS.index(finding.standing), bool(fault_of(finding))
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One exchange and what it shows; `held` are the clauses that it was found to keep."""
+    """One exchange, its findings, and the clauses that `held`."""
 
     exchange: Exchange
     findings: tuple[Finding, ...] = ()
@@ -78,7 +78,7 @@ class Judged:
 
     @property
     def verdict(self) -> str:
-        """The verdict on this exchange alone, in a run's words, or the worst standing of what decides nothing."""
+        """The verdict on this exchange alone, in a run's words, or the worst standing that decides nothing."""
         standing = min((each.standing for each in self.findings), key=_STANDINGS.index, default="")
         if standing in (Standing.FAIL, Standing.ADVISORY):
             return standing
@@ -91,12 +91,11 @@ Counts = dict[str, Count]
 
 
 class CheckedExchanges(Format, frozen=True, kw_only=True):
-    """What was looked at.
+    """Counts of exchanges.
 
-    `by_hand`: sent from the page in place of a client. `not_answered`: faults of the environment, and responses that
-    something else than the service gave. `judged_in_part`: why responses were not judged in full. `no_operation`:
-    requests below the interface's paths that are no operation; `elsewhere`: to other paths, by host. `unreadable`:
-    entries of the archive that are no request.
+    `by_hand`: sent from the page. `not_answered`: faults of the environment, and responses that the service did not
+    give. `judged_in_part`: why responses were not judged in full. `no_operation`: requests below the interface's paths
+    without an operation; `elsewhere`: to other paths, by host. `unreadable`: entries of the archive without a request.
     """
 
     all: Count
@@ -112,7 +111,7 @@ class CheckedExchanges(Format, frozen=True, kw_only=True):
 
 
 class CheckedClause(Format, frozen=True):
-    """A clause that was judged, and how often it was kept and contradicted."""
+    """A judged clause, and how often it held and was contradicted."""
 
     id: str
     level: Level
@@ -123,9 +122,9 @@ class CheckedClause(Format, frozen=True):
 class CheckedFindings(Format, frozen=True):
     """The findings about either side, the worst first.
 
-    They are findings as a run writes them. `exchanges` are the first entries that show a finding, and `rate` counts all
-    of them. `check` of a client's finding says what is wrong with the request, such as `body.firstName:missing`, and so
-    does `clause` if no clause covers it. `reproduce` is empty, since a recording may hold personal data.
+    They have the form of a run's findings. `exchanges` are the first entries that show a finding, and `rate` counts all
+    of them. `check` of a client's finding is the fault of the request, such as `body.firstName:missing`, and so is
+    `clause` if no clause covers the fault. `reproduce` is empty, since a recording may hold personal data.
     """
 
     service: tuple[Finding, ...]
@@ -135,8 +134,8 @@ class CheckedFindings(Format, frozen=True):
 class CheckFile(Format, frozen=True, kw_only=True):
     """What traffic showed about the interface, from an archive or through the proxy.
 
-    `alone`: nothing else wrote to the service meanwhile, so that sequences decide. `breaks`: how many different
-    findings decide, by side. `operations` counts requests of all operations.
+    `alone`: nothing else wrote to the service meanwhile, so that sequences decide. `breaks`: the number of different
+    deciding findings, by side. `operations` counts requests by operation.
     """
 
     format: Literal[3] = 3
@@ -157,7 +156,7 @@ class CheckFile(Format, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuse a verdict with the exit code of another."""
+        """Refuse a verdict with the wrong exit code."""
         same_outcome(self.verdict, self.exit_code)
 
 
@@ -171,18 +170,18 @@ _STANDINGS_IN_WORDS: Final = {
 
 @dataclass
 class TrafficReport:
-    """What traffic has shown so far.
+    """The results so far.
 
     Attributes:
         kind: `archive` or `proxy`.
         source: Name of the archive; None for a proxy.
-        target, base_url: The service, where it is known; of an archive only requests below that address are judged.
-        started, finished: ISO 8601; None when unknown.
-        alone: No other client wrote to the service meanwhile.
-        notes: What people may want to know, a line each.
+        target, base_url: The service, if known; of an archive only requests below that address are judged.
+        started, finished: ISO 8601; None if unknown.
+        alone: Whether no other client wrote to the service meanwhile.
+        notes: Remarks for people, a line each.
         counted: Exchanges by the members of `CheckedExchanges` that are plain numbers.
-        held, contradicted: How often clauses were kept and contradicted.
-        broken: Where this suite itself broke, the first times.
+        held, contradicted: How often each clause held and was contradicted.
+        broken: The first exchanges on which this suite itself broke.
     """
 
     kind: str = "archive"
@@ -206,7 +205,7 @@ class TrafficReport:
     _findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
 
     def add(self, judged: Judged) -> None:
-        """Take in an exchange."""
+        """Add an exchange."""
         self.counted["all"] += 1
         self.counted["by_hand"] += judged.exchange.case == BY_HAND
         self.held.update(judged.held)
@@ -218,19 +217,19 @@ class TrafficReport:
             self._findings[key] = _together(known, finding) if known else finding
 
     def add_unknown(self, request: str) -> None:
-        """Count a request below the interface's paths that is no operation, as "METHOD path"."""
+        """Count a request below the interface's paths without an operation, as "METHOD path"."""
         if len(self.no_operation) < _MOST_UNKNOWN or request in self.no_operation:
             self.no_operation[request] += 1
 
     def add_broken(self, number: int, why: str) -> None:
-        """Note that judging an exchange broke."""
+        """Note that the suite broke on an exchange."""
         if len(self.broken) < _MOST_ENTRIES:
             self.broken.append(f"exchange {number}: {why}")
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings, those that say the same as one, the worst first."""
-        return sorted(self._findings.values(), key=worst_first)
+        """The findings, equal ones merged, the worst first."""
+        return sorted(self._findings.values(), key=_worst_first)
 
     def _of(self, side: str, *, failing: bool = False) -> tuple[Finding, ...]:
         found = (each for each in self.findings if side_of(each) == side)
@@ -238,17 +237,17 @@ class TrafficReport:
 
     @property
     def operations(self) -> dict[str, int]:
-        """How often each operation was used, all of them in the order of the description."""
+        """The number of requests of each operation, in the order of the description."""
         return {name: self.used[name] for name in load_description().operations}
 
     @property
     def never(self) -> tuple[str, ...]:
-        """Operations that were not used at all."""
+        """The operations without a request."""
         return tuple(name for name, times in self.operations.items() if not times)
 
     @property
     def verdict(self) -> tuple[ExitCode, str]:
-        """The exit code for everything that was taken in so far, and why, on one line without a full stop."""
+        """The exit code for all exchanges so far, and its reason on one line without a full stop."""
         failing = [
             f"the {side} breaks the interface ({listed(names)})"
             for side in ("service", "client")
@@ -267,14 +266,13 @@ class TrafficReport:
         operations = many(len(self.operations) - len(self.never), "operation")
         kept = f"{many(used, 'request')} of {operations} {'keeps' if used == 1 else 'keep'} the interface"
         unanswered = f"; {many(spoilt, 'answer')} not judged: the environment" if spoilt else ""
-        told = sum(each.standing is Standing.UNCONFIRMED for each in self.findings)
-        doubts = (
-            f", as far as is confirmed; {many(told, 'finding')} not confirmed" if told else ", on both sides"
-        )
+        doubtful = sum(each.standing is Standing.UNCONFIRMED for each in self.findings)
+        unconfirmed = f", as far as is confirmed; {many(doubtful, 'finding')} not confirmed"
+        doubts = unconfirmed if doubtful else ", on both sides"
         return ExitCode.PASS, f"{kept}{doubts}{unanswered}"
 
     def content(self) -> CheckFile:
-        """What `check.json` holds."""
+        """Return the content of `check.json`."""
         code, reason = self.verdict
         judged = self.held.keys() | self.contradicted.keys()
         return CheckFile(
@@ -313,21 +311,22 @@ class TrafficReport:
         )
 
     def write(self, folder: Path) -> dict[str, Any]:
-        """Write `check.json`, and return what it holds.
+        """Write `check.json`, and return its content.
 
         Raises:
-            UsageError: it cannot be written.
-            SuiteError: it does not fit its own schema.
+            UsageError: the file cannot be written.
+            SuiteError: the content does not fit its own schema.
         """
         content: dict[str, Any] = encodable(plain(self.content()))
         try:
             write_file(folder / JSON_NAME, content, CheckFile)
         except OSError as error:
-            raise UsageError(f"cannot write the report to '{folder}': {error.strerror}") from None
+            why = f"cannot write the report to '{folder}': {error.strerror}; choose another --reports"
+            raise UsageError(why) from None
         return content
 
     def lines(self) -> Iterator[str]:
-        """The findings, the worst first; then what was exercised, what was not, and what could not be judged."""
+        """Yield the findings, the worst first, then the coverage and what could not be judged."""
         shown = Counter[str]()
         for finding in self.findings:
             heading = f"the {side_of(finding)} {_STANDINGS_IN_WORDS[finding.standing]}:"
@@ -354,7 +353,7 @@ class TrafficReport:
         if held:
             yield f"clauses      {len(held)} were judged and held at least once, {held.count('must')} of them must"
         if by_hand := self.counted["by_hand"]:
-            yield f"by hand      {many(by_hand, 'exchange')} from the page, whose own faults are no client's"
+            yield f"by hand      {many(by_hand, 'exchange')} from the page, whose own faults do not count"
         for what, counts in (
             ("not judged", self.not_answered),
             ("in part", self.judged_in_part),
@@ -383,7 +382,7 @@ class TrafficReport:
         )
 
     def consumer_toml(self) -> str:
-        """The consumer file that says what traffic used of the interface, which is at least one operation."""
+        """Return a consumer file with the used operations, of which there is at least one."""
         used = {name: times for name, times in self.operations.items() if times}
         width = max(map(len, used)) + len('"",')
         lines = [f"# What {plain_line(self.source or '')} uses of the interface.", "operations = ["]
@@ -397,10 +396,10 @@ class TrafficReport:
 
 
 def _together(known: Finding, finding: Finding) -> Finding:
-    """Two findings that say the same as one, in the words of the worse."""
+    """Merge two equal findings, in the words of the worse."""
     times = known.rate[0] + 1
     return structs.replace(
-        min(known, finding, key=worst_first),
+        min(known, finding, key=_worst_first),
         rate=(times, times),
         exchanges=(*known.exchanges, *finding.exchanges)[:_MOST_ENTRIES],
         cases=tuple(dict.fromkeys((*known.cases, *finding.cases))),
@@ -426,6 +425,6 @@ def _lines_of(finding: Finding) -> Iterator[str]:
 
 
 def one_line(finding: Finding) -> str:
-    """A finding while traffic passes."""
+    """Return a finding as one line, to be printed while traffic passes."""
     lines = "; ".join(map(plain_line, _lines_of(finding)))
     return plain_line(f"{side_of(finding)} ({finding.standing}): {lines}", 240)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.exchanges.redaction import TrafficRedactor
 from registry_contracts.traffic.judge import Judge
+from registry_contracts.traffic.redaction import TrafficRedactor
 from registry_contracts.traffic.report import TrafficReport
 from tests.meta.traffic.sample_traffic import Client
 

@@ -126,8 +126,8 @@ def test_every_answer_keeps_to_the_policy(page: Page) -> None:
     [
         (LIST, {"Realm": "abs"}, 403, "its Realm header selects a production realm"),
         (f"{LIST}?Realm=abs", {}, 403, "production realm"),
-        (LIST, {"role": "nobody"}, 422, "has no account 'nobody'"),
-        ("/page/sign-in/nobody", {"method": "POST"}, 422, "has no account 'nobody'"),
+        (LIST, {"role": "nobody"}, 422, "has no account of the role 'nobody'"),
+        ("/page/sign-in/nobody", {"method": "POST"}, 422, "has no account of the role 'nobody'"),
         (LIST, {"method": "PUT", "body": b" " * (16 * 1024**2 + 1)}, 413, "larger than the page takes"),
     ],
 )
