@@ -25,7 +25,7 @@ Judge = Callable[[Case], None]
 
 @pytest.fixture
 def judge(world: World, expect: Expect, operation: str) -> Judge:
-    """Sends a drawn case of the operation, and claims what the description says of the answer."""
+    """Send a generated case of the operation, and claim what the description says of the answer."""
     return described_inputs.DescribedInputs(operation, world, expect).claim_as_described
 
 
@@ -35,7 +35,7 @@ def judge(world: World, expect: Expect, operation: str) -> Judge:
 def test_drawn_inputs_are_answered_as_described(
     judge: Judge, properties: Properties, realm: str, operation: str
 ) -> None:
-    """Whatever the description allows or forbids, answers are as it says, and what was saved is kept."""
+    """Allowed and forbidden inputs are answered as the description says, and saved drafts are kept."""
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)
 
 
@@ -43,5 +43,5 @@ def test_drawn_inputs_are_answered_as_described(
 def test_drawn_inputs_of_the_other_operations_are_answered_as_described(
     judge: Judge, properties: Properties, realm: str, operation: str
 ) -> None:
-    """Reads of files, and requests whose effects would stay, are answered as described, too."""
+    """Reads of files, and requests with lasting effects, are answered as the description says."""
     properties.hold(described_inputs.inputs(operation, realm), judge, requests=4, each=1)

@@ -1,4 +1,4 @@
-"""Drafts with drawn contents: what a save accepted comes back, and what is saved later replaces it."""
+"""Drafts with generated contents: an accepted save comes back, and a later save replaces it."""
 
 from registry_contracts.cases import (
     Actor,

@@ -1,4 +1,4 @@
-"""Attached files of drawn kinds and bytes: what is taken comes back byte for byte."""
+"""Attached files of generated kinds and bytes: an accepted file comes back byte for byte."""
 
 from registry_contracts.cases import Deal, Expect, Properties, World, contract, drawn_contents, smoke
 
@@ -15,7 +15,7 @@ from registry_contracts.cases import Deal, Expect, Properties, World, contract, 
 def test_any_bytes_of_any_kind_come_back(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
-    """A file comes back as it was sent: marks, line ends, nulls, invalid text, at the edges of blocks."""
+    """A file comes back as it was sent: byte order marks, line ends, nulls and invalid text, also at block edges."""
     files = drawn_contents.DrawnFiles(world, expect)
     first = list(deal(drawn_contents.FIRST).values())
     # Nothing removes an attachment: a run makes no more of them than it needs.

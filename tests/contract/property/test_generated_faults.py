@@ -1,4 +1,4 @@
-"""Every single fault that Schemathesis makes of the OpenAPI description, judged by the clause that speaks about it."""
+"""Every single fault that Schemathesis makes of the OpenAPI description, judged by the clause that covers it."""
 
 from registry_contracts.cases import Case, Probe, contact_requests, contract, for_each_case, requests, smoke
 from registry_contracts.interface.description import load_description
@@ -27,6 +27,6 @@ def test_single_faults_are_turned_down(case: Case, probe: Probe) -> None:
 )
 @for_each_case
 def test_single_faults_of_contacts_are_told_by_their_errors(case: Case, probe: Probe) -> None:
-    """A contact with one fault in it is refused, and its errors array tells the fault in the way that is shown."""
+    """A contact with one fault in it is refused, and its errors array names the fault in the documented form."""
     for fault in probe.due(case):
         probe.judge(fault)

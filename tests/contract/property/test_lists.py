@@ -1,4 +1,4 @@
-"""Both lists: whatever combination of options they take, they pick and order what they were asked for."""
+"""Both lists: any combination of options selects and orders the right items."""
 
 from functools import partial
 
@@ -27,9 +27,9 @@ from registry_contracts.cases import (
 def test_any_combination_of_options_picks_what_it_says(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
-    """Filters of any depth, both orders, windows and collections together give what the drafts themselves say.
+    """Nested filters, both orders, windows and collections together select the drafts that match.
 
-    So do functions of texts, quotes that are doubled in a literal, and orders of two keys.
+    So do text functions, doubled quotes in a literal, and orders by two keys.
     """
     drafts = partial(known_drafts, world)
     questions = list_questions.Questions(drafts, expect)
@@ -48,6 +48,6 @@ def test_any_combination_of_options_picks_what_it_says(
 def test_any_combination_of_options_picks_the_attachments_that_it_says(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
-    """Options without a dollar sign have the meaning of those with one."""
+    """Any combination of options, which have no dollar sign here, selects the attachments that match."""
     files = list_questions.Questions(lambda _: known_files(world), expect)
     files.claim_answers(properties, deal)

@@ -1,4 +1,4 @@
-"""What is done to one draft or file leaves another one that is near it as it was: rows of deed, relation and caller."""
+"""A change of one draft or file leaves a similar one as it was: rows of action, relation and caller."""
 
 import pytest
 
@@ -35,5 +35,5 @@ def test_a_neighbour_stays(
     "attachment-create-listed", "attachment-download-same", "attachment-several", requests=8.4, turns=True
 )
 def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
-    """A file is listed and given back after another document got one that is near it, and after that one is gone."""
+    """A file is listed and returned after another document got a similar one, and after that one is gone."""
     neighbours.claim_file_stays(expect, world, relation)

@@ -1,4 +1,4 @@
-"""Rows of the factor table that are refused, each for one reason, beside values that do not refuse.
+"""Rows of the factor table with one reason for a refusal, whatever their other values are.
 
 A row's id says what is sent: `updateWorkflowRecord-locked-caller_nau` is an update of a locked record by the account
 with the NAU role.
@@ -17,7 +17,7 @@ IN_SMOKE = ("getDraft", "getDraftInfo", "deleteDraft", "listDrafts", "createAtta
 
 
 def each(rows: list[table.Row]) -> pytest.MarkDecorator:
-    """A case for each row, of the clause by which it is refused; `smoke` has the first ones without a token."""
+    """Make a case for each row, with the clause that refuses it; `smoke` has the first row without a token."""
     left_out = {*table.second_rate(rows)}
     first = {row.operation: row for row in reversed(rows) if row.reason == "anonymous"}
 
@@ -37,26 +37,26 @@ def of(operations: Iterable[str]) -> list[table.Row]:
 @each(of(factors.WORKFLOW))
 @contract(operations=factors.WORKFLOW, requests=1.1, turns=True)
 def test_a_submission_is_refused(rows: Rows, row: table.Row) -> None:
-    """For its one reason, whatever else of it is as it may be; with the message where nothing else can be told."""
+    """A submission with one reason for a refusal is refused, with that reason's message if no other can apply."""
     rows.claim(row)
 
 
 @each(of(DRAFTS))
 @contract(operations=DRAFTS, requests=1.6, turns=True)
 def test_a_request_on_drafts_is_refused(rows: Rows, row: table.Row) -> None:
-    """Without a valid token, and where there is no draft; nothing comes of it, and nothing is given."""
+    """A draft request without a valid token, or for a missing draft, is refused; it changes and discloses nothing."""
     rows.claim(row)
 
 
 @each(of(FILES))
 @contract(operations=FILES, requests=1.7, turns=True)
 def test_a_request_on_attachments_is_refused(rows: Rows, row: table.Row) -> None:
-    """Without a valid token where one is asked for, and where the document has no such file; nothing comes of it."""
+    """An attachment request without a required token, or for a missing file, is refused, and changes nothing."""
     rows.claim(row)
 
 
 @each(of(factors.CONTACTS))
 @contract(operations=factors.CONTACTS, requests=1, turns=True)
 def test_a_contact_is_refused(rows: Rows, row: table.Row) -> None:
-    """Without a valid token, and for its content."""
+    """A contact without a valid token, or with a fault in its content, is refused."""
     rows.claim(row)

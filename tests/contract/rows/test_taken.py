@@ -1,4 +1,4 @@
-"""Rows of the factor table that nothing refuses: each pair of circumstances of a draft and of a file."""
+"""Rows of the factor table without a reason for a refusal: each pair of values, of drafts and of files."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from registry_contracts.cases import TakenRows, contract, table, taken_rows
     turns=True,
 )
 def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
-    """A draft that was taken is there whole by every operation that shows it, and gone once it is deleted."""
+    """Every operation that shows drafts shows an accepted draft in full, until it is deleted."""
     taken_rows.claim(row)
 
 
@@ -25,5 +25,5 @@ def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
     turns=True,
 )
 def test_a_file_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
-    """A file that was taken is listed and found, and comes back with its bytes."""
+    """An accepted file is listed and found, and comes back byte for byte."""
     taken_rows.claim(row)

@@ -1,4 +1,4 @@
-"""Who may do what with attachments: creating and listing take a token; what else holds is not shown."""
+"""Access to attachments: creating and listing need a token; the rest is not shown."""
 
 from registry_contracts.cases import (
     Actor,
@@ -41,7 +41,7 @@ def test_the_document_of_another_account_is_observed(world: World, other: Actor,
 
 @contract("attachment-by-restricted", profile="nightly", requests=2)
 def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
-    """What an account without rights meets on the attachment operations is not shown."""
+    """How attachment operations answer an account without rights is not shown."""
     uid = document_for_uploads(world)
     observe(
         "attachment-by-restricted", "listAttachments", status(attachments_of(restricted, uid).page().exchange)
@@ -55,7 +55,7 @@ def test_an_account_without_rights_is_observed(world: World, restricted: Actor, 
 
 @contract("attachment-document-unknown", "attachment-failure-status", requests=2)
 def test_a_document_that_does_not_exist_is_observed(world: World, observe: Observer) -> None:
-    """What creating or listing attachments of a document that does not exist leads to is not shown."""
+    """How creating or listing attachments of a missing document is answered is not shown."""
     uid = world.uid()
     created, page = upload(world.author, uid, "lost.txt", b"lost\n"), attachments_of(world.author, uid).page()
     observe("attachment-document-unknown", "createAttachment", status(created))

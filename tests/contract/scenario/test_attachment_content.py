@@ -1,4 +1,4 @@
-"""What is attached comes back byte for byte; names and types are as free as the document leaves them."""
+"""Attachments come back byte for byte; the document is silent on names and types."""
 
 from registry_contracts.cases import (
     Deal,
@@ -28,7 +28,7 @@ LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1
 @contract("attachment-create-accepted", "attachment-exists-present")
 @contract("attachment-download-same", "attachment-create-listed", requests=4, turns=True)
 def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> None:
-    """A file of some mebibytes is taken, comes back whole, and is listed like any other; each realm sends another."""
+    """A file of some mebibytes is accepted, comes back whole, and is listed; each realm sends another file."""
     size = world.author.uploadable(max(deal(LARGE).values()))
     taken, there = expect("attachment-create-accepted"), expect("attachment-exists-present")
     claims = taken, there, expect("attachment-download-same", "getAttachment")
@@ -38,7 +38,7 @@ def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> No
 
 @contract("attachment-download-same", profile="nightly", requests=5)
 def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> None:
-    """A file of 5 MiB comes back whole, with all that is lost from the beginning or the end of a file."""
+    """A file of 5 MiB comes back whole, with beginnings and ends that services tend to lose."""
     size = world.author.uploadable(5 * MEBIBYTE + 1) - len(contents.START + contents.END)
     content = contents.START + contents.content(size, seed=5) + contents.END
     attachment = attach(world.author, world.document(), "very-large.bin", content)
@@ -47,7 +47,7 @@ def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> No
 
 @contract("attachment-download-same", requests=12, turns=True)
 def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
-    """A file sent without announcing its length comes back whole, twice, and so do two files of one name, if taken."""
+    """A file sent without Content-Length comes back whole, twice; so do two files of one name, if accepted."""
     content = contents.content(150_000, seed=7)
     attachment = attach(
         world.author, document_for_uploads(world), f"{world.uid()}.bin", content, chunked=True
@@ -73,7 +73,7 @@ def test_unusual_names_are_observed(world: World, expect: Expect, observe: Obser
 
 @contract("attachment-empty-file", requests=4)
 def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
-    """What creating an attachment with no bytes leads to is not shown."""
+    """How an attachment without bytes is answered is not shown."""
     uid = world.document()
     empty = upload(world.author, uid, "empty.txt", b"")
     seen = {"status": status(empty), "listed": attachments_of(world.author, uid).page().size}
@@ -82,7 +82,7 @@ def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
 
 @contract("attachment-sent-type", "attachment-download-same", requests=3)
 def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
-    """What a Content-Type sent with a file leads to is not shown; a file that is found has its bytes."""
+    """The effect of a Content-Type sent with a file is not shown; a file that is found has its bytes."""
     uid, headers = document_for_uploads(world), {"Content-Type": "application/json"}
     seen = attachments.claim_kept_if_taken(
         expect("attachment-download-same", "getAttachment"), world, uid, f"{world.uid()}.json", DATA, headers
@@ -92,7 +92,7 @@ def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, obser
 
 @contract("attachment-download-type", "attachment-success-status", requests=1)
 def test_what_a_download_comes_with_is_observed(world: World, observe: Observer) -> None:
-    """The type, the file name header and the redirects that a download comes with are not shown."""
+    """The type, the file name header and the redirects of a download are not shown."""
     attachment = shared_document(world).attachments[0]
     answer = world.author.get_attachment(attachment.path).answer
     named = "content-disposition" in answer.headers

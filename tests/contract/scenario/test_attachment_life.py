@@ -43,7 +43,7 @@ def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer)
 @smoke()
 @contract("attachment-create-accepted", operations=["createAttachment"], requests=1)
 def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
-    """A picture, of which the document gives previews, is accepted in binary form."""
+    """A picture, for which the document describes previews, is accepted in binary form."""
     picture = contents.png(20, 120, 200)
     attachments.claim_taken(expect("attachment-create-accepted"), world, f"{world.uid()}.png", picture)
 
@@ -99,7 +99,7 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
 @smoke(requests=8)
 @contract("attachment-list-own-only", requests=2)
 def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect) -> None:
-    """A document lists no attachment of another one, though the uid of the one begins that of the other."""
+    """A document lists no attachment of another one, even if one uid begins with the other."""
     for own, other in itertools.permutations((shared_document(world), second_document(world))):
         attachments.claim_own_only(expect("attachment-list-own-only"), world, own, other)
 
@@ -122,7 +122,7 @@ def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect
 
 @contract("attachment-list-empty", relies_on=["attachment-list-own-only"], requests=4)
 def test_a_document_without_attachments_has_an_empty_list(world: World, expect: Expect) -> None:
-    """The list of attachments of a document that has none is empty, be it told by a list, by 204 or by 404."""
+    """A document without attachments has an empty list, by an empty array, by 204 or by 404."""
     lists.claim_empty(expect("attachment-list-empty"), attachments_of(world.author, world.document()).page())
 
 
@@ -136,7 +136,7 @@ def test_a_name_needs_no_extension(world: World, expect: Expect) -> None:
 
 @contract("attachment-name-taken", profile="nightly", requests=7)
 def test_a_second_attachment_of_the_same_name_is_observed(world: World, observe: Observer) -> None:
-    """What creating a second attachment of the same name leads to is not shown."""
+    """How a second attachment of the same name is answered is not shown."""
     uid = world.document()
     first = attach(world.author, uid, "twice.txt", b"first\n")
     again = upload(world.author, uid, "twice.txt", b"second\n")

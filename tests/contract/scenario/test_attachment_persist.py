@@ -30,7 +30,7 @@ def test_a_temporary_file_becomes_an_attachment(
 ) -> None:
     """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded.
 
-    It is refused before under its identifier with characters around it that are not safe in a URL.
+    Before that it is refused under its identifier with unsafe URL characters around it.
     """
     uid = world.document()
     unsafe = partial(attachments.claim_unsafe_refused, expect("attachment-temporary-characters"), world)

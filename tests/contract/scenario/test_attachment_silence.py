@@ -1,4 +1,4 @@
-"""Where the document is silent on lists of attachments and on statuses: noted, never judged."""
+"""Attachment lists and statuses where the document is silent: observed, never judged."""
 
 from registry_contracts.cases import (
     Lister,
@@ -31,7 +31,7 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
 
 @contract("attachment-list-option-empty", "attachment-list-options-with-dollar", requests=6)
 def test_odd_options_are_observed(world: World, observe: Observer) -> None:
-    """What options without a value, negative numbers, and options with a dollar lead to is not shown."""
+    """The effect of options without a value, of negative numbers, and of options with a dollar is not shown."""
     uid = shared_document(world).uid
     attached, dollar = (
         attachments_of(world.author, uid),

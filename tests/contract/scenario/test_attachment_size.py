@@ -1,4 +1,4 @@
-"""The limit for created attachments: below it a file is taken, above it it is not."""
+"""The size limit of created attachments: a file up to the limit is accepted, a larger one refused."""
 
 from functools import partial
 

@@ -18,7 +18,7 @@ from registry_contracts.cases import (
 
 @contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
-    """The thumbnail of an image is one by its bytes, not only by its label; a text's, where there is one, is not it."""
+    """The thumbnail of an image has the bytes of an image; a text's thumbnail, if there is one, has others."""
     document = shared_document(world)
     picture, text = document.pictures[0], document.texts[0]
     shared_documents.need_given_back(world, picture)
@@ -50,7 +50,7 @@ def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -
 
 @contract("attachment-thumbnail-form", requests=2)
 def test_the_form_of_a_thumbnail_is_observed(world: World, observe: Observer) -> None:
-    """Format and size of a thumbnail, and what a file that is no image gives, are not shown."""
+    """Format and size of a thumbnail, and thumbnails of other files than images, are not shown."""
     shared = shared_document(world)
     picture = attachments.preview(world, shared.pictures[0]).answer
     text = world.author.get_attachment_thumbnail(shared.texts[0].path).answer

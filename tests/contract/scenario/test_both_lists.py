@@ -91,7 +91,7 @@ def test_skip_beyond_the_end_gives_no_draft(world: World, expect: Expect) -> Non
 def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, world: World, expect: Expect, observe: Observer
 ) -> None:
-    """With a skip that leaves nothing over no attachment is returned."""
+    """With a skip beyond the end of the list no attachment is returned."""
     page = known_files(world).lister.page(skip=skip)
     observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
     lists.claim_no_items(expect("attachment-list-skip-beyond"), page)
@@ -102,7 +102,7 @@ def test_skip_beyond_the_end_gives_no_attachment(
 @of_both("filter-heeded", files=unsound_files)
 @contract(operations=LISTS, requests=1.8)
 def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """A filter is read: by some field that the items carry it has an effect."""
+    """A filter on at least one of the items' fields has an effect."""
     known_lists.claim_heeded(expect(clause), known(world), "filter")
 
 
@@ -110,7 +110,7 @@ def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World
 @of_both("orderby-heeded", files=unsound_files)
 @contract(operations=LISTS, requests=1)
 def test_not_every_order_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """An orderby is read: by some field that the items carry it has an effect."""
+    """An orderby on at least one of the items' fields has an effect."""
     known_lists.claim_heeded(expect(clause), known(world), "orderby")
 
 
@@ -130,7 +130,7 @@ def test_attachments_come_in_falling_order(world: World, expect: Expect) -> None
 
 @contract("list-orderby-falling", relies_on=["list-orderby"], requests=1)
 def test_drafts_come_in_falling_order(world: World, expect: Expect) -> None:
-    """So do drafts."""
+    """With $orderby on a field and the word desc, the drafts come in falling order of it."""
     known_lists.claim_ordered(expect("list-orderby-falling"), known_drafts(world), falling=True)
 
 
@@ -151,7 +151,7 @@ def test_pages_of_an_ordered_list_are_in_order(
 @smoke(requests=4)
 @contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=3)
 def test_all_options_hold_together_for_drafts(world: World, expect: Expect) -> None:
-    """A filter of many operators, either order, skip and top in one request give the part that they say."""
+    """A filter of many operators, either order, skip and top together select the right drafts."""
     list_questions.Questions(partial(known_drafts, world), expect).claim_all_options()
 
 
@@ -159,5 +159,5 @@ def test_all_options_hold_together_for_drafts(world: World, expect: Expect) -> N
 @contract("attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=3)
 @contract("attachment-list-pages-cover")
 def test_all_options_hold_together_for_attachments(world: World, expect: Expect) -> None:
-    """So they do for attachments."""
+    """A filter of many operators, either order, skip and top together select the right attachments."""
     list_questions.Questions(lambda _: known_files(world), expect).claim_all_options()

@@ -34,7 +34,7 @@ CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
 def test_a_contact_with_its_mandatory_fields_is_created(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
-    """Seven fields are enough; not even a header is needed."""
+    """A contact with only the seven mandatory fields, and without a header, is created."""
     sent = contacts.send(world.samples.contact())
     submissions.claim_without_errors(expect("errors-absent-on-success", CREATE), sent)
     contact_requests.claim_accepted(expect("contact-create-accepted"), sent, world.samples)
@@ -60,7 +60,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
-    """All 26 fields, several languages, items and names are accepted, if need be not where a record was refused."""
+    """A contact with all 26 fields, languages and items is created where a faulty one was refused, or else anew."""
     faulty = contacts.send(sample_records.without(contacts.record(contacts.uid), "lastName"))
     contacts.reporting().claim_told(
         expect, "contact-mandatory-last-name", faulty, "lastName", "body.lastName:missing"
@@ -81,7 +81,7 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
 def test_a_contact_is_updated_with_its_mandatory_fields(
     world: World, expect: Expect, observe: Observer
 ) -> None:
-    """A contact is updated under its uid with no more than seven fields."""
+    """A contact is updated under its uid with only the seven mandatory fields."""
     contacts = contact_requests.claim_updatable(expect("contact-update-accepted"), world)
     sent = contacts.send(world.samples.contact())
     submissions.claim_without_errors(expect("errors-absent-on-success", UPDATE), sent)
@@ -102,7 +102,7 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 def test_a_contact_is_updated_with_everything(
     contacts: ContactRequests, world: World, expect: Expect
 ) -> None:
-    """All 26 fields are accepted in an update, and so are several languages or another one, items and names."""
+    """An update accepts all 26 fields, several languages, another language, several items, and names in any script."""
     full = world.samples.full_contact(contacts.uid)
     contact_requests.claim_accepted(expect("contact-update-full"), contacts.send(full), world.samples)
     languages, items = sample_records.in_languages(full), sample_records.several_items(full)

@@ -1,4 +1,4 @@
-"""The seven mandatory fields of a contact: each is missed when it is absent, by create and by update."""
+"""The seven mandatory fields of a contact: create and update refuse a record that lacks one."""
 
 from registry_contracts.cases import (
     MANDATORY_FIELDS,

@@ -1,7 +1,7 @@
-"""What contacts lead to where the interface document is silent; observed, never claimed.
+"""Contacts where the interface document is silent: observed, never claimed.
 
-Whatever might be accepted is sent as an update of the contact that is reused, or with a fault besides, so that these
-observations leave nothing behind.
+A record that might be accepted updates the reused contact, or has a fault besides, so that these observations leave
+nothing behind.
 """
 
 from typing import Any
@@ -78,7 +78,7 @@ def test_values_that_may_be_taken_or_refused(
 def test_a_header_that_disagrees(
     contacts: ContactRequests, world: World, observe: Observer, operation: str
 ) -> None:
-    """Whether a header that names another uid or schema than the request is called a fault."""
+    """Whether the errors name a header with another uid or schema than the request's."""
     faulty = sample_records.without(contacts.record(), "lastName")
     odd = {"identifier": world.uid(), "schema": sample_records.UNKNOWN_TERM}
     sent = {
@@ -115,7 +115,7 @@ def test_an_identifier_in_the_header_outside_the_rule(
 
 @contract("contact-update-unknown", operations=["updateContact"], requests=1)
 def test_an_update_of_no_contact(world: World, observe: Observer) -> None:
-    """Whether a uid that names no contact is told before a fault in the record."""
+    """Whether an unknown uid is reported before a fault in the record."""
     uid = world.uid()
     record = sample_records.without(world.samples.contact(uid), "lastName")
     sent = world.author.send(
@@ -151,7 +151,7 @@ def test_reading_a_contact_back(contacts: ContactRequests, world: World, observe
 def test_creating_under_an_identifier_in_use(
     contacts: ContactRequests, world: World, observe: Observer
 ) -> None:
-    """What a new contact meets whose header names a contact that is there."""
+    """How a new contact is answered whose header names an existing contact."""
     observe(
         "contact-identifier-taken",
         "createContact",

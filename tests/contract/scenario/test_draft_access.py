@@ -1,4 +1,4 @@
-"""Rights on drafts: none without a token; the rest is not shown."""
+"""Access to drafts: none without a token; the rest is not shown."""
 
 from registry_contracts.cases import (
     Actor,
@@ -42,7 +42,7 @@ def test_the_draft_of_another_account_is_observed(world: World, other: Actor, ob
 
 @contract("draft-by-restricted", profile="nightly", requests=8)
 def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
-    """What an account without rights meets on the draft operations is not shown."""
+    """How draft operations answer an account without rights is not shown."""
     uid, own = world.draft().uid, world.uid()
     for operation in READS:
         observe("draft-by-restricted", operation, status(restricted.send(operation, path={"uid": uid})))

@@ -1,4 +1,4 @@
-"""What is saved in a draft comes back as it was saved, also text that services tend to spoil."""
+"""The content of a draft comes back as it was saved, also text that services tend to spoil."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
 def test_a_document_of_another_schema_is_kept_whole(
     world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties
 ) -> None:
-    """A document of the realm's workflow schema that an account could save comes back whole, whatever is beside it."""
+    """A saved document of the realm's workflow schema comes back whole, whatever other members it has."""
     content = drawn_contents.largest(properties)
     taken = drawn_contents.claim_kept_beside_everything(expect, world, content)
     observe("draft-save-body", "saveDraft", {"another schema": taken})

@@ -1,4 +1,4 @@
-"""The errors array that contacts and the workflow share: it is there, and each element has its shape."""
+"""The errors array of contacts and the workflow: it exists, and each element has its shape."""
 
 from functools import partial
 
@@ -33,7 +33,7 @@ A_CONTACT = ("contact_schema", "contact_organization", "country_terms")
 def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     contacts: ContactRequests, expect: Expect, observe: Observer, operation: str
 ) -> None:
-    """One missing field is enough for an errors array, whose objects have a code that is listed and name the field."""
+    """A missing field gives an errors array, whose objects have a listed code and name the field."""
     for clause, field in MISSING.items():
         sent = contacts.lacking(field)
         contacts.reporting().claim_told(expect, clause, sent, field, f"body.{field}:missing")

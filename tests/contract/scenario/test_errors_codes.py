@@ -19,7 +19,7 @@ from registry_contracts.cases import (
 def test_an_unknown_country_is_reported_as_an_unexpected_term(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
-    """A country that is no known term gives Error.UnexpectedTerm when it is refused."""
+    """A country that is not a known term is refused with Error.UnexpectedTerm."""
     sent = contacts.faulty("unknown country", contacts.record() | sample_records.UNKNOWN_COUNTRY)
     errors_array.told_before(sent)
     contact_requests.claim_code(
@@ -36,7 +36,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     needs=("contact_schema", "contact_organization", "country_terms"),
 )
 def test_several_faults_are_told_together(probe: Probe, expect: Expect, operation: str) -> None:
-    """One answer tells every field that is at fault; a field that it does not tell is looked at alone."""
+    """One answer names every faulty field; a field that it does not name is tested again alone."""
     for faults in generated_cases.rounds():
         sent, untold = probe.judge_at_once(faults)
         errors_array.told_before(sent)
@@ -50,7 +50,7 @@ def test_several_faults_are_told_together(probe: Probe, expect: Expect, operatio
 def test_what_counts_as_an_invalid_value_is_observed(
     contacts: ContactRequests, world: World, observe: Observer, operation: str
 ) -> None:
-    """Nothing says which values are invalid; a reference to no record is one candidate."""
+    """Which values are invalid is not shown; a reference to a missing record is one candidate."""
     nowhere = {"contactOrganization": {"identifier": world.uid()}}
     sent = contacts.send(sample_records.without(contacts.record(), "lastName") | nowhere)
     codes = sorted(

@@ -1,4 +1,4 @@
-"""What holds for an ordinary request of any operation: its version, its realm, its headers, JSON in the bodies."""
+"""Ordinary requests of any operation: version, realm, headers, and JSON in the bodies."""
 
 from functools import partial
 
@@ -51,7 +51,7 @@ CHARSET = {"Content-Type": "application/json; charset=utf-8"}
 def test_an_ordinary_request_is_served(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
 ) -> None:
-    """An operation stands under its version, in every realm, whatever the case of its headers, and answers in JSON."""
+    """An operation answers in JSON under its version, in every realm, with headers in any letter case."""
     again = partial(ordinary.harmless, operation)
     sent, nowhere = again({}), partial(ordinary.nowhere, operation)
     judgements = {
@@ -83,7 +83,7 @@ def test_an_ordinary_request_is_served(
 def test_an_ordinary_submission_is_served(
     world: World, ordinary: OrdinaryRequests, deal: Deal, expect: Expect, operation: str
 ) -> None:
-    """A submission stands under its version at the same base address, in every realm, and is answered in JSON."""
+    """A submission is answered in JSON under its version, at the same base address, in every realm."""
     again = partial(ordinary.harmless, operation)
     sent, nowhere = again({}), partial(ordinary.nowhere, operation)
     judgements = {

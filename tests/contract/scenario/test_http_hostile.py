@@ -1,4 +1,4 @@
-"""Odd, deep and long input: answered in time and by no error of the service's own making, whatever it is worth.
+"""Odd, deep and long input is answered in time, and never by a server error.
 
 That no answer is a server error and that no secret is echoed is judged on every exchange of every case.
 """
@@ -29,7 +29,7 @@ UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 def test_odd_input_is_answered(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
-    """JSON at its edges, odd and long texts do not break an operation; what is sent is faulty, a draft, or a look."""
+    """Edge cases of JSON and odd or long texts do not break an operation; sent are drafts, reads and faulty records."""
     request = ordinary.faulty(operation)
     odd = hostile_input.odd_requests(request, hostile_input.turn_of(operation, realm))
     asked = (each.send(world.author) for each in odd)
@@ -40,7 +40,7 @@ def test_odd_input_is_answered(
 def test_all_odd_input_is_answered(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
 ) -> None:
-    """As above, with every odd body and text in every realm."""
+    """No odd body or text breaks an operation, in any realm."""
     request = ordinary.faulty(operation)
     asked = (each.send(world.author) for each in hostile_input.odd_requests(request))
     claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
@@ -50,7 +50,7 @@ def test_all_odd_input_is_answered(
 def test_a_body_without_a_content_type_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:
-    """What a JSON body without its label leads to is not shown."""
+    """How a JSON body without a Content-Type is answered is not shown."""
     sent = requests.send(ordinary.faulty(operation), world.author, {"Content-Type": None})
     observe("content-type-missing", operation, sent.answer.status)
 
@@ -59,7 +59,7 @@ def test_a_body_without_a_content_type_is_observed(
 def test_odd_requests_for_a_list_are_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:
-    """What Accept or the other version's prefix leads to is not shown."""
+    """The effects of a missing or another Accept, and of the other version's prefix, are not shown."""
     request = ordinary.request(operation)
     observe("accept-missing", operation, requests.send(request, world.author, {"Accept": None}).answer.status)
     observe(

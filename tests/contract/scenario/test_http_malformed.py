@@ -1,4 +1,4 @@
-"""Bodies that are announced as JSON and are none: refused, and nothing comes of them."""
+"""Bodies that are announced as JSON but are not JSON are refused without an effect."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def test_malformed_credentials_sign_nobody_in(world: World, credentials: Credent
 def test_a_malformed_record_is_refused(
     world: World, ordinary: OrdinaryRequests, deal: Deal, expect: Expect, operation: str
 ) -> None:
-    """A valid record in a body that is no JSON is refused, and where a draft would be saved none is there."""
+    """A valid record in a body that is not JSON is refused, and no draft is saved."""
     request, clause = ordinary.request(operation), expect("malformed-json-refused", operation)
     bodies = deal.whole(hostile_input.malformed(request.body).values())
     asked = [replace(request, body=body).send(world.author) for body in bodies]
@@ -56,7 +56,7 @@ def test_a_malformed_submission_is_refused(
     expect: Expect,
     operation: str,
 ) -> None:
-    """A valid submission in a body that is no JSON is refused, and no draft comes of it."""
+    """A valid submission in a body that is not JSON is refused, and no draft is saved."""
     request = ordinary.submitting(operation, records.subject(operation))
     clause = expect("malformed-json-refused", operation)
     bodies = deal.whole(hostile_input.malformed(request.body).values())

@@ -1,4 +1,4 @@
-"""Whose drafts a list holds: the caller's own, no other account's in a personal collection, none that was deleted."""
+"""The drafts in a list: the caller's own, no other account's in a personal collection, and no deleted ones."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> N
 
 @contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5)
 def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None:
-    """The collection mydrafts holds a draft that the caller has just saved, and still when it was saved again."""
+    """The collection mydrafts holds a draft that the caller has just saved, also after a second save."""
     world.shared_draft()  # an older one, which shows how items name their drafts
     draft, mine = world.draft(), drafts_of(world.author, "mydrafts")
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
@@ -102,7 +102,7 @@ def test_a_filter_adds_nothing_to_a_collection(
 
 @contract("list-my-without-others", operations=["listDrafts"], requests=2)
 def test_a_personal_collection_is_personal_to_everybody(world: World, other: Actor, expect: Expect) -> None:
-    """The collection my of another account does not hold what the author saved: it is not the author's for all."""
+    """The collection my of another account does not hold the author's drafts."""
     # By its own draft the other account's list shows how an item names one.
     mine, _ = world.shared_draft(), world.shared_draft(by=other)
     theirs = drafts_of(other, "my", known_drafts(world).field.proven)
@@ -129,7 +129,7 @@ def test_the_list_of_drafts_holds_drafts_only(world: World, expect: Expect) -> N
 
 @contract("list-mydrafts-without-published", operations=["listDrafts"], requests=4, last=True)
 def test_mydrafts_does_not_hold_a_published_record_without_a_draft(world: World, expect: Expect) -> None:
-    """The collection mydrafts holds drafts, and no record that is published only."""
+    """The collection mydrafts does not hold a published record without a draft."""
     published = str(world.samples.setting("published_identifier")[0])
     lists.claim_not_listed_without_a_draft(
         expect("list-mydrafts-without-published"), known_drafts(world), published

@@ -1,4 +1,4 @@
-"""Filters by a field that is learnt from the items of a list, and options that are malformed."""
+"""Filters on a field that the items of a list show, and malformed options."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> Non
 
 @contract("attachment-list-filter", requests=3)
 def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
-    """With a filter only the attachments that match are returned, and a match is not lost."""
+    """A filter returns all attachments that match, and no others."""
     files = known_files(world)
     for wanted in (files.own[:1], files.own[2:4]):
         asked = equals(files.filter_path, *wanted)

@@ -58,7 +58,7 @@ def test_skip_and_top_give_a_window(collection: str | None, world: World, expect
 
 @contract("list-pages-cover", requests=18, turns=True)
 def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
-    """Nor do pages of a list of twenty drafts, which has further pages behind ten and more items."""
+    """Pages of a list of twenty drafts, also those after ten and more items, neither repeat nor lose one."""
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))
 
 
@@ -73,7 +73,7 @@ def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expe
 @contract("list-top-ample", relies_on=["list-answers"], requests=2)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect: Expect) -> None:
-    """A $top larger than the number of drafts succeeds and loses none of those a plain list holds."""
+    """A $top larger than the number of drafts succeeds, and loses none of a plain list's drafts."""
     kept, drafts = kept_drafts(world), drafts_of(world.author, collection)
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]

@@ -1,4 +1,4 @@
-"""Where the document is silent on the list of drafts: what is seen there is noted and cannot fail."""
+"""The list of drafts where the document is silent: observed, never judged."""
 
 from registry_contracts.cases import (
     Actor,
@@ -34,7 +34,7 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
 
 @contract("list-option-empty", "list-number-negative", profile="nightly", requests=7)
 def test_empty_and_negative_options_are_observed(world: World, observe: Observer) -> None:
-    """What an option without a value, or a negative number, leads to is not shown."""
+    """The effect of an option without a value, or of a negative number, is not shown."""
     drafts = drafts_of(world.author, "mydrafts")
     empty = {option: status(drafts.page(**{option: ""}).exchange) for option in OPTIONS}
     empty["collection"] = status(drafts_of(world.author, "").page().exchange)
@@ -45,7 +45,7 @@ def test_empty_and_negative_options_are_observed(world: World, observe: Observer
 
 @contract("list-options-without-dollar", requests=1)
 def test_options_without_the_dollar_are_observed(world: World, observe: Observer) -> None:
-    """What the options do when they are written without the dollar sign is not shown."""
+    """The effect of options without the dollar sign is not shown."""
     known_lists.kept_drafts(world)
     page = Lister(world.author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
     seen = {"status": status(page.exchange), "bounded": page.size == 1}
@@ -54,5 +54,5 @@ def test_options_without_the_dollar_are_observed(world: World, observe: Observer
 
 @contract("list-by-restricted", requests=1)
 def test_listing_by_an_account_without_rights_is_observed(restricted: Actor, observe: Observer) -> None:
-    """What an account without rights meets when listing drafts is not shown."""
+    """How an account without rights is answered when it lists drafts is not shown."""
     observe("list-by-restricted", "listDrafts", status(drafts_of(restricted, "my").page().exchange))

@@ -1,4 +1,4 @@
-"""The Realm header on contact, draft and workflow operations: every development realm, and what is none."""
+"""The Realm header on contact, draft and workflow operations: development realms and other values."""
 
 from functools import partial
 from itertools import product
@@ -27,7 +27,7 @@ DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft",
 def test_an_empty_realm_header_is_refused(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
 ) -> None:
-    """An empty Realm header gives no realm: 400, be it as missing or as unknown."""
+    """An empty Realm header is refused with 400, as a missing or an unknown realm."""
     request = ordinary.faulty(operation)
     refused = requests.send(request, world.author, {"Realm": ""})
     comparison.claim_status(
@@ -42,7 +42,7 @@ def test_an_empty_realm_header_is_refused(
 def test_drafts_of_one_realm_are_not_listed_in_another(
     world: World, realm: str, deal: Deal, expect: Expect
 ) -> None:
-    """A realm is an application of its own: its list shows its drafts and not those of another realm."""
+    """A realm is an application of its own: its list shows only its own drafts."""
     draft = world.draft()
     listers = lists.listers_of(known_drafts(world), draft.uid)
     for other, lister in deal.whole(product(requests.OTHERS[realm], listers)):
@@ -59,7 +59,7 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
 def test_reading_drafts_under_other_realms_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, realm: str, operation: str
 ) -> None:
-    """What reading does under the reporting realm, or under one that the query names, is not shown."""
+    """How reads under the reporting realm, or under a realm in the query, are answered is not shown."""
     request = ordinary.on_shared_data(operation)
     observe(
         "realm-ort-on-draft",
@@ -74,7 +74,7 @@ def test_reading_drafts_under_other_realms_is_observed(
 def test_contacts_under_the_reporting_realm_are_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
-    """What a contact does under the reporting realm is not shown; the record sent is faulty."""
+    """How a contact under the reporting realm is answered is not shown; the record sent is faulty."""
     request = ordinary.faulty("createContact")
     observe(
         "realm-ort-on-contact",

@@ -1,4 +1,4 @@
-"""The realm in the query of workflow operations, and attachment operations, which take none at all."""
+"""The realm in the query of workflow operations, and attachment operations, which need no realm."""
 
 from functools import partial
 
@@ -28,7 +28,7 @@ ATTACHMENTS = (
 def test_the_realm_may_stand_in_the_query(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
-    """The realm in the query alone serves as it does in the header, and one that does not exist is named."""
+    """A realm in the query alone has the effect of the header, and an unknown one is reported."""
     request = ordinary.faulty(operation)
     comparison.need_realm_known(requests.send(request, world.author))
     asked = requests.send(request, world.author, NO_HEADER, {"Realm": realm})
@@ -41,7 +41,7 @@ def test_the_realm_may_stand_in_the_query(
 def test_odd_ways_to_give_the_realm_are_observed(
     world: World, ordinary: OrdinaryRequests, realm: str, observe: Observer
 ) -> None:
-    """Which realm counts of two, and whether letter case matters, is not shown."""
+    """Which of two realms counts, and whether letter case matters, is not shown."""
     request = ordinary.faulty("createWorkflowRecord")
     other = requests.ELSEWHERE.get(realm, "abs-dev")
     named = {"other in the query": other, "unknown in the query": requests.UNKNOWN_REALM}
@@ -60,7 +60,7 @@ def test_odd_ways_to_give_the_realm_are_observed(
 def test_attachments_are_kept_without_realm_and_content_type(
     ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
-    """Creating and listing attachments lists neither the Realm header nor Content-Type."""
+    """Attachments are created and listed without the unlisted headers Realm and Content-Type."""
     plain = ordinary.anew(operation, {})
     realmed = partial(ordinary.anew, operation, {"Realm": realm})
     typed = partial(ordinary.anew, operation, {"Content-Type": "application/octet-stream"})

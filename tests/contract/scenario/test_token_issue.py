@@ -45,7 +45,7 @@ def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, e
 def test_signing_in_needs_neither_realm_nor_token(
     world: World, credentials: Credentials, expect: Expect
 ) -> None:
-    """Accept and Content-Type are all the headers that the document lists for signing in."""
+    """Signing in succeeds with the headers Accept and Content-Type alone, which are all that the document lists."""
     body = credentials.of("author")
     plain = partial(world.author.send, "createToken", json=body, token=None, realm=None)
     more = partial(world.author.send, "createToken", json=body, headers=MORE)

@@ -28,7 +28,7 @@ from registry_contracts.cases import (
 def test_a_wrong_password_yields_no_token(
     world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
-    """The right password with one more character, or in other letter case, is a wrong one."""
+    """The right password with one more character, or in other letter case, yields no token."""
     right = credentials.password("author")
     near = [f"{right}x", *({right.swapcase()} - {right})]
     bodies = [credentials.of("author", password=wrong) for wrong in near]
@@ -42,7 +42,7 @@ def test_a_wrong_password_yields_no_token(
 def test_the_password_of_another_account_yields_no_token(
     other: Actor, credentials: Credentials, expect: Expect
 ) -> None:
-    """A password opens the account it belongs to and no other."""
+    """An e-mail with the password of another account yields no token."""
     refused = other.create_token(json=credentials.of("other", password=credentials.password("author")))
     sign_in.claim_no_token(expect("token-wrong-password"), [refused])
     sign_in.token_of(other, credentials.of("other"))
@@ -53,7 +53,7 @@ def test_the_password_of_another_account_yields_no_token(
 def test_an_unknown_email_yields_no_token(
     world: World, credentials: Credentials, deal: Deal, expect: Expect
 ) -> None:
-    """An e-mail that belongs to no account opens nothing, with whatever password, be it near one that does."""
+    """An e-mail without an account yields no token with any password, even if it resembles a registered one."""
     name, at, host = credentials.email("author").rpartition("@")
     near = [f"{name}+rc-tag{at}{host}", f"rc{name}{at}{host}", f"{name}{at}{host}x"]
     emails = deal.whole(["nobody-at-all@example.test", *near])
@@ -75,7 +75,7 @@ def test_an_unknown_email_yields_no_token(
 def test_an_empty_credential_yields_no_token(
     world: World, credentials: Credentials, expect: Expect, clause: str, member: str
 ) -> None:
-    """Both e-mail and password are needed, and an empty text is neither."""
+    """An empty e-mail or password yields no token."""
     empty = world.author.create_token(json=credentials.of("author", **{member: ""}))
     sign_in.claim_no_token(expect(clause), [empty])
     sign_in.token_of(world.author, credentials.of("author"))
@@ -131,7 +131,7 @@ def test_what_is_of_another_kind_yields_no_token(
     deal: Deal,
     bodies: Callable[[Right], list[Any]],
 ) -> None:
-    """E-mail and password are strings in one object; in an array, a text or a query operator they are none."""
+    """E-mail and password that are not strings in one object yield no token."""
     tried = deal.whole(bodies(credentials.of("author")))
     refused = [world.author.send("createToken", **{way: value}) for value in tried]
     sign_in.claim_no_token(expect(clause), refused)

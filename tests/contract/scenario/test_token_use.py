@@ -1,4 +1,4 @@
-"""What a token opens, and that nothing else opens it."""
+"""Protected operations accept valid tokens, and nothing else."""
 
 from collections.abc import Callable
 from functools import partial
@@ -55,7 +55,7 @@ def test_a_fresh_token_opens_protected_operations(
 def test_the_token_of_a_second_account_opens_protected_operations(
     world: World, other: Actor, credentials: Credentials, expect: Expect
 ) -> None:
-    """Every account's token is good, not that of one account alone."""
+    """The token of a second account is accepted too."""
     token = sign_in.token_of(other, credentials.of("other"))
     sign_in.claim_opens(expect("token-opens-protected"), _protected(other, token, world))
 
@@ -96,7 +96,7 @@ def test_one_token_serves_every_realm(
 def test_protected_operations_refuse_a_token_never_issued(
     world: World, ordinary: OrdinaryRequests, expect: Expect, observe: Observer, deal: Deal, operation: str
 ) -> None:
-    """Nothing, an invented token or half of a real one after the word Bearer opens nothing."""
+    """No token, an invented token or half of a real one after the word Bearer is refused."""
     request = ordinary.acceptable(operation)
     asked = sign_in.send_without_token(world, request, deal)
     sign_in.claim_refused_without_token(expect("token-invalid-refused", operation), world, request, asked)
@@ -112,7 +112,7 @@ def test_protected_operations_refuse_a_token_never_issued(
     requests=9,
 )
 def test_the_scheme_before_the_token_matters(world: World, expect: Expect, observe: Observer) -> None:
-    """The scheme is Bearer, the token every letter of it; one under the name of Basic is refused, too."""
+    """An altered token, and a right one under the scheme Basic, are refused; other spellings of Bearer are observed."""
     done(world.author.list_drafts())
     token = world.author.token() or ""
     garbage = world.author.list_drafts(headers={"Authorization": "Basic eDp5"})
@@ -133,7 +133,7 @@ def test_the_scheme_before_the_token_matters(world: World, expect: Expect, obser
 def test_tokens_in_use_last_until_they_expire(world: World, expect: Expect) -> None:
     """No token of this run was refused before its expiration where a fresh one was taken for the same request.
 
-    Each that was is told once, so that a replay has to meet another.
+    Each refused token is reported once, so that a replay needs another one.
     """
     latest, ended = (
         [world.author.list_drafts() for _ in range(3)],

@@ -1,4 +1,4 @@
-"""The length of a uid: 11 to 128 characters, at both ends and next to them."""
+"""The length of a uid is 11 to 128 characters: both ends, and their neighbours."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Uids outside the rule where acceptance would disclose what is attached, and where a uid has no place."""
+"""Uids outside the rule for lists of attachments, and uids in the creation of contacts."""
 
 from registry_contracts.cases import (
     UID_LONGEST,
@@ -29,7 +29,7 @@ from registry_contracts.cases import (
 def test_listing_attachments_refuses_a_uid_outside_the_rule(
     world: World, ordinary: OrdinaryRequests, deal: Deal, expect: Expect, observe: Observer
 ) -> None:
-    """The attachments of a document are not listed under a bad uid that is left when its own is tidied."""
+    """Attachments are not listed under an invalid uid that a lenient service corrects to their document's uid."""
     uid = ordinary.request("attachmentExists").path["uid"]
     bad = deal.whole(_bad(world, uid))
     listed = [world.author.list_attachments(each) for each in bad]
@@ -52,7 +52,7 @@ def _bad(world: World, uid: str) -> list[str]:
 def test_the_uid_parameter_of_contact_create_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
-    """Whether a uid given with contact create counts is not shown: a faulty contact is sent with and without."""
+    """Whether contact create regards a uid is not shown: a faulty contact is sent with and without one."""
     request = ordinary.faulty("createContact")
     queries = {"without": {}, "valid": {"uid": world.uid()}, "invalid": {"uid": world.uid(8)}}
     seen = {

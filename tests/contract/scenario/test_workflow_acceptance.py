@@ -1,4 +1,4 @@
-"""Submissions that are accepted, and what comes of them: an identifier, a record that exists, a draft.
+"""Accepted submissions and their effects: an identifier, a record that exists, a draft.
 
 Nothing here can be removed through the interface, so each accepted submission serves several claims.
 """
@@ -160,7 +160,7 @@ def test_a_record_is_updated(
 ) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked.
 
-    Once with a batch and the realm in the query, where that is read, once with neither.
+    Once with a batch, and the realm in the query if the service reads it; once with neither.
     """
     identifier = records.spendable()
     before = drafts.save_reworded(world, identifier)

@@ -1,6 +1,6 @@
-"""What a submission may hold: a document, and two optional texts with their limits.
+"""The body of a submission: a document, and two optional texts with their limits.
 
-A refusal counts when nothing comes of it: the identifier stays free, or the record open for updates.
+A refusal counts if it has no effect: the identifier stays free, or the record open for updates.
 """
 
 from registry_contracts.cases import (
@@ -19,7 +19,7 @@ from registry_contracts.cases import (
 def test_a_bare_document_is_no_submission(
     world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
-    """The member document is required: it does not help that the body is itself a document."""
+    """The member document is required: a body that is itself a document is refused."""
     identifier, clause = records.subject(operation), expect("workflow-document-missing", operation)
     sent = world.submit(operation, identifier, world.samples.document(identifier))
     claim_each_refused(clause, [sent])
@@ -30,7 +30,7 @@ def test_a_bare_document_is_no_submission(
 def test_a_document_that_breaks_its_schema_is_refused(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:
-    """Validation against the schema is a step of its own: wrong kinds, no members, or a field too few are refused."""
+    """A document with wrong kinds, without members, or with a missing field is refused by its schema."""
     faulty, clause = records.faulty(operation), expect("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)
@@ -47,7 +47,7 @@ def test_a_document_that_breaks_its_schema_is_refused(
 def test_a_batch_identifier_that_is_too_long_is_refused(
     world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
-    """A batchId of 101 characters is one too many, and a far longer one is no better."""
+    """A batchId of 101 characters, or a far longer one, is refused."""
     identifier, clause = records.subject(operation), expect("workflow-batch-too-long", operation)
     sent = [
         world.submit(operation, identifier, world.samples.submission(identifier, batchId=text))

@@ -1,4 +1,4 @@
-"""What is there after a submission, and what must not be there after a refused one."""
+"""The effects of accepted and of refused submissions."""
 
 from registry_contracts.cases import (
     CREATE_NAMED,
@@ -43,7 +43,7 @@ def test_a_submission_refused_for_its_content_starts_no_workflow(
 def test_an_update_refused_for_its_content_leaves_the_draft_as_it_was(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """The draft reads the same before and after a faulty document was sent."""
+    """The draft is the same before and after a faulty document was sent."""
     identifier = records.open_draft()
     before = [world.author.get_draft(identifier) for _ in range(2)]
     faulty = world.samples.faulty_submission(identifier)
@@ -68,7 +68,7 @@ def test_an_identifier_stays_free_after_a_refusal_for_want_of_rights(
 def test_an_accepted_submission_is_found_as_a_draft(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """The draft operations show the documents that were submitted, unless they show no locked record's draft."""
+    """The draft operations show submitted documents, unless they hide the drafts of locked records."""
     for identifier in (records.submitted(), records.submitted("submitted too")):
         submissions.claim_draft_saved(expect("workflow-draft-saved"), world, identifier)
 

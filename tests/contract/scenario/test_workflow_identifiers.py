@@ -45,7 +45,7 @@ def test_the_schema_of_another_realm_is_not_configured(
     requests=10,
 )
 def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect, operation: str) -> None:
-    """Identifiers of records keep the identifier rule; an update would refuse unknown ones in any case."""
+    """An identifier outside the rule is refused by create; an update refuses unknown identifiers in any case."""
     forbidden = {
         "workflow-identifier-too-short": [
             world.uid(UID_SHORTEST - 1),

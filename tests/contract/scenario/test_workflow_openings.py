@@ -1,6 +1,6 @@
-"""What the workflow leads to where the interface document is silent; observed, never claimed.
+"""The workflow where the interface document is silent: observed, never claimed.
 
-Whatever might be accepted is sent with a faulty document besides, so that these observations leave nothing behind.
+A submission that might be accepted has a faulty document, so that these observations leave nothing behind.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ MEMBERS: dict[str, dict[str, dict[str, Any]]] = {
 
 @contract(*MEMBERS, operations=[CREATE_NAMED], requests=6)
 def test_members_beside_the_document(world: World, observe: Observer) -> None:
-    """Whether a member of a faulty submission is named among its errors, or refused before its content."""
+    """Whether the errors name an unlisted member of a faulty submission, or it is refused before its content."""
     for clause, table in MEMBERS.items():
         seen = {}
         for name, members in table.items():
@@ -42,7 +42,7 @@ def test_members_beside_the_document(world: World, observe: Observer) -> None:
 def test_a_header_that_disagrees_with_the_path(
     world: World, records: WorkflowRecords, observe: Observer, operation: str
 ) -> None:
-    """Whether a header that names another identifier than the path is called a fault."""
+    """Whether the errors name a header with another identifier than the path's."""
     identifier = records.subject(operation)
     sent = world.submit(operation, identifier, world.samples.faulty_submission(world.uid()))
     observe("workflow-header-disagrees", operation, errors_array.reports(sent.answer, "header"))

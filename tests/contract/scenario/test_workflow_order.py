@@ -1,8 +1,8 @@
 """The order in which the steps of a submission are looked at: identifier and lock, validation, save.
 
-A request with two faults is refused for the one that is looked at first. Where a row is not even given for its own
-fault alone, nothing can be said about an order; the row's own clause holds that finding. The rights are none of the
-steps: what is claimed of their order is claimed of an account that has them.
+A request with two faults is refused for the one of the earlier step. If a row's message is missing even for its fault
+alone, nothing is claimed about the order, and the row's own clause has that finding. Rights are not one of the steps,
+so the account has them.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from registry_contracts.cases import (
 
 
 class First(NamedTuple):
-    """What the first step refuses a submission for: its row, the operation, and where the identifier is from."""
+    """The first step's reason for a refusal: its row, the operation, and the origin of the identifier."""
 
     row: Row
     operation: str
@@ -50,7 +50,7 @@ FIRST = {
 def test_the_identifier_and_the_lock_count_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, clause: str, first: First
 ) -> None:
-    """A faulty document under such an identifier is refused for the identifier or the lock, in a batch too."""
+    """A faulty document under a used, unknown or locked identifier is refused for the identifier, in a batch too."""
     identifier = first.identifier_of(records)
     records.need_row(first.row, first.operation, world.author, identifier)
     faulty = world.samples.faulty_submission(identifier) | {"batchId": records.batch()}
@@ -61,7 +61,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
 def test_the_realm_counts_before_the_schema(
     world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
-    """A schema belongs to a realm, so an unknown realm is reported first, whatever the document is."""
+    """An unknown realm is reported before a schema, which belongs to a realm, and before the document."""
     identifier, unknown = records.subject(operation), requests.UNKNOWN_REALM
     records.need_row(Row.REALM_UNKNOWN, operation, world.author, realm=unknown)
     for document in (world.samples.submission(identifier), world.samples.faulty_submission(identifier)):

@@ -1,7 +1,6 @@
 """The nine rows of the workflow table: each condition alone gives its status and its message, word for word.
 
-Every row but those on the realm itself is asked for with the realm in the header and with the realm in the query,
-each a case of its own.
+Every row except those on the realm has two cases: with the realm in the header, and with the realm in the query.
 """
 
 import pytest
@@ -41,7 +40,7 @@ def test_a_submission_without_a_realm_is_told_so(
 def test_a_submission_under_an_unknown_realm_is_told_so(
     records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:
-    """A realm like no other, or that begins as one does: 400, and the message that it is not configured."""
+    """An unknown realm, also one that begins like a known one: 400, and the message that it is not configured."""
     for unknown in (requests.UNKNOWN_REALM, f"{realm}-none"):
         expect("workflow-realm-unknown", operation).has_message(records.send(operation, realm=unknown))
 
@@ -74,7 +73,7 @@ def test_creating_under_an_identifier_in_use_is_told_so(
 def test_the_identifier_of_a_published_record_is_in_use(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """A published record that updates know: creating under its identifier is told that it is in use."""
+    """A published record that can be updated: creating under its identifier gives the message that it is in use."""
     expect("workflow-identifier-taken").has_message(world.try_creating(records.published()))
 
 
@@ -84,7 +83,7 @@ def test_the_identifier_of_a_published_record_is_in_use(
 def test_updating_under_an_unknown_identifier_is_told_so(
     world: World, records: WorkflowRecords, expect: Expect, way: str
 ) -> None:
-    """An identifier that was never used: 400, and the message that asks for a correct one."""
+    """An unused identifier: 400, and the message that asks for a correct one."""
     for parts in records.parts_of(way):
         identifier = world.uid()
         submission = world.samples.submission(identifier, batchId=identifier)

@@ -1,4 +1,4 @@
-"""Many calls of one and of two accounts, some at the same time, compared with a small model of what is promised."""
+"""Many calls of one and of two accounts, some at the same time, compared with the reference model."""
 
 import pytest
 
@@ -24,7 +24,7 @@ OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDra
 
 @pytest.fixture
 def players(world: World, another: Actor | None, expect: Expect, attempt: Attempt) -> draft_lives.Players:
-    """Who plays: the author, and the other account where the settings name one."""
+    """The author, and the other account if the settings name one."""
     players = draft_lives.Players(world, another, expect, attempt)
     players.worked.add(f"deleteDraft by {world.author.role}")  # the case relies on it
     return players
@@ -33,20 +33,20 @@ def players(world: World, another: Actor | None, expect: Expect, attempt: Attemp
 @contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2100, turns=True)
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
-    """Whatever was called before, by this account or the other, what is saved stays and what is deleted is gone."""
+    """After any calls of both accounts, saved drafts exist and deleted ones are gone."""
     draft_lives.claim_promises_hold(players, properties)
 
 
 @contract(*identifiers.ALIKE_CLAUSES, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=0, dealt=66)
 def test_alike_identifiers_name_drafts_of_their_own(world: World, expect: Expect, deal: Deal) -> None:
-    """Identifiers that differ in letter case, signs, their end or far behind each name a draft of their own."""
+    """Identifiers that differ only in letter case, signs, their end or far from the start name separate drafts."""
     for kind in deal(identifiers.ALIKE):
         identifiers.claim_told_apart(world, expect, kind)
 
 
 @contract("draft-info-current", requests=5)
 def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
-    """Info does not show as it was what the service itself has reported as changed."""
+    """After a later save, info no longer shows the values that the service itself reported as changed."""
     draft_lives.claim_info_follows(expect("draft-info-current"), world)
 
 
@@ -65,7 +65,7 @@ def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> No
 def test_overlapping_calls_on_drafts_keep_their_promises(
     players: draft_lives.Players, expect: Expect, properties: Properties
 ) -> None:
-    """Drafts that two accounts save, read and delete at the same time are saved, read and deleted, each its own."""
+    """Two accounts save, read and delete drafts at the same time, and each affects only its own."""
     world, other = players.world, players.other
     drafts = overlapping.OverlappingDrafts([world.author, other or world.author], world, expect)
     drafts.claim_promises_hold()
@@ -76,5 +76,5 @@ def test_overlapping_calls_on_drafts_keep_their_promises(
     "attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6, turns=True
 )
 def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
-    """Two files that are sent at the same time come back each as it was sent."""
+    """Two files that are sent at the same time each come back as sent."""
     overlapping.claim_files_kept_apart(world, expect)
