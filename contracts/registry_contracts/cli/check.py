@@ -70,10 +70,15 @@ def command(
     if as_json:
         click.echo(json.dumps(content, indent=2, ensure_ascii=True))
     else:
-        print_lines(report.lines())
-        click.echo(f"report       {folder / JSON_NAME}")
-        click.echo(report.verdict_line)
+        print_report(report, folder)
     return int(report.verdict[0])
+
+
+def print_report(report: TrafficReport, folder: Path) -> None:
+    """Print a report, the place of its file, and the verdict."""
+    print_lines(report.lines())
+    click.echo(f"report       {folder / JSON_NAME}")
+    click.echo(report.verdict_line)
 
 
 def _write_consumer(output: Path, report: TrafficReport) -> None:

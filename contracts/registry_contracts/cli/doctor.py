@@ -34,7 +34,7 @@ _VERDICTS: Final = {
     State.ENVIRONMENT: (
         manual_commands.INCONCLUSIVE,
         "red",
-        "not ready: the environment stands in the way",
+        "not ready: the environment prevents a run",
     ),
 }
 _WIDEST_SUBJECT: Final = 34

@@ -13,11 +13,10 @@ import click
 from registry_contracts.cli import manual_commands
 from registry_contracts.cli.options import address_of, file_option, known_realms, print_lines
 from registry_contracts.errors import UsageError
+from registry_contracts.manual.recorded_settings import RecordedSettings, learn
 from registry_contracts.manual.settings_writer import (
-    RecordedSettings,
     TargetSettings,
     default_variables,
-    learn,
     settings_path,
     write_settings,
 )

@@ -36,7 +36,7 @@ def _check(what: str, chosen: Filters, possible: list[str]) -> None:
     for name, value in chosen.items():
         if value is not None and name not in possible:
             advice = f"use {', '.join(f'--{each}' for each in possible)}" if possible else "leave it out"
-            raise UsageError(f"--{name} is no filter of {what}; {advice}")
+            raise UsageError(f"--{name} is not a filter of {what}; {advice}")
         if value is not None and name in known and value not in known[name]:
             raise UsageError(f"unknown {name} '{value}'; {suggestion(value, known[name])}")
 

@@ -25,7 +25,7 @@ from registry_contracts.plugin.run_options import (
 )
 from registry_contracts.safe_text import one_line
 from registry_contracts.settings.guard import checked_base_url
-from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.settings.settings_reader import load_target, refuse_sandbox_arguments
 from registry_contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, Target
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -161,9 +161,7 @@ def named_target(target: str | None, sandbox_arguments: str = "") -> Target | No
         settings: Target | None = Target(name="environment", base_url=target)
     else:
         settings = load_target(target, os.environ, Path.cwd())
-    if settings is not None and sandbox_arguments:
-        where = settings.base_url
-        raise UsageError(f"--sandbox-arguments are for the embedded sandbox, and the target is {where}")
+    refuse_sandbox_arguments(settings, sandbox_arguments)
     return settings
 
 

@@ -11,10 +11,10 @@ from typing import Final
 
 import click
 
+from registry_contracts.cli.check import print_report
 from registry_contracts.cli.options import (
     alone,
     named_target,
-    print_lines,
     reports,
     sandbox_arguments,
     target,
@@ -22,9 +22,8 @@ from registry_contracts.cli.options import (
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.run_folder import new_folder
 from registry_contracts.interface.cross_origin import AllowedOrigins
-from registry_contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
+from registry_contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, serve_sandbox
 from registry_contracts.settings.target import Target
-from registry_contracts.traffic.report import JSON_NAME
 
 _FOLDER: Final = "proxy"
 _PORT: Final = click.IntRange(0, 65535)
@@ -88,7 +87,9 @@ def command(
     allowed = AllowedOrigins.of(origins) if origins else None
     settings = named_target(target, sandbox_arguments)
     with ExitStack() as stack:
-        aimed = settings or _sandbox(stack, sandbox_arguments)
+        aimed = settings or stack.enter_context(
+            serve_sandbox(DOCUMENT_SIZE_LIMIT, shlex.split(sandbox_arguments))
+        )
         folder = new_folder(reports, _FOLDER)
         unused = stack.enter_context(ExitStack())
         unused.callback(_remove, folder)
@@ -99,15 +100,8 @@ def command(
         unused.pop_all()
         recorder.end()
     click.echo()
-    print_lines(recorder.report.lines())
-    click.echo(f"report       {folder / JSON_NAME}")
-    click.echo(recorder.report.verdict_line)
+    print_report(recorder.report, folder)
     return int(recorder.report.verdict[0])
-
-
-def _sandbox(stack: ExitStack, arguments: str) -> Target:
-    served = stack.enter_context(EmbeddedSandbox(DOCUMENT_SIZE_LIMIT, shlex.split(arguments)))
-    return sandbox_target(served.base_url, DOCUMENT_SIZE_LIMIT)
 
 
 def _remove(folder: Path) -> None:

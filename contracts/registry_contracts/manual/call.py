@@ -99,7 +99,7 @@ def _send(session: ManualSession, actor: Actor, prepared: PreparedRequest) -> Ca
     """
     exchange = prepared.request.send(actor)
     judged = judge(exchange, session.redactor.knows, right=prepared.right)
-    recorded = session.notes.of(exchange)
+    recorded = session.recorded[exchange.id]
     return CallResult(recorded, judged, curl(recorded))
 
 

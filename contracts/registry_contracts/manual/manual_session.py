@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,38 +22,14 @@ from registry_contracts.session.ledger import RUN_FILE, Entry, read_entries, rem
 from registry_contracts.session.namespace import new_run_token
 from registry_contracts.session.session import Session, namespace_of
 from registry_contracts.session.shared_state import ProcessLock
-from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, EmbeddedSandbox, sandbox_target
-from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, sandbox_target, serve_sandbox
+from registry_contracts.settings.settings_reader import load_target, refuse_sandbox_arguments
 from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, AUTHOR, Target
 
 ROLES: Final = (*ACCOUNT_ROLES, ANONYMOUS)
 #: The case of manual requests.
-CASE: Final = "by hand"
+_CASE: Final = "by hand"
 _LONGEST_SIGN_IN_SECONDS: Final = 10.0
-
-
-class Notes:
-    """The recorded exchanges of a session, without secrets, by id."""
-
-    def __init__(self) -> None:
-        self._recorded: dict[str, Exchange] = {}
-
-    def write(self, kind: str, event: Any) -> None:
-        """Keep an exchange; a fault is also in its exchange."""
-        if kind == "exchange":
-            self._recorded[event.id] = event.exchange()
-
-    def of(self, exchange: Exchange) -> Exchange:
-        """Return an exchange as it was recorded."""
-        return self._recorded[exchange.id]
-
-    def __iter__(self) -> Iterator[Exchange]:
-        """Every exchange in order, signing in included."""
-        return iter(self._recorded.values())
-
-    def __len__(self) -> int:
-        """How many exchanges were recorded."""
-        return len(self._recorded)
 
 
 class ManualSession(Session):
@@ -65,8 +41,7 @@ class ManualSession(Session):
             target ends with the session.
 
     Attributes:
-        exchanges: All exchanges in order, including those that created records.
-        notes: The exchanges as they were recorded.
+        recorded: All exchanges in order, by id and without secrets, including sign-ins and those that created records.
     """
 
     def __init__(
@@ -79,7 +54,7 @@ class ManualSession(Session):
         ledger_folder: Path | None = None,
         dry_run: bool = False,
     ) -> None:
-        self.notes = Notes()
+        self.recorded: dict[str, Exchange] = {}
         super().__init__(
             target,
             _NAME,
@@ -87,19 +62,23 @@ class ManualSession(Session):
             ledger_folder=ledger_folder,
             request_budget=target.pace.request_budget,
             disposable=disposable,
-            events=self.notes.write,
+            events=self._record,
             dry_run=dry_run,
         )
-        self.exchanges: list[Exchange] = []
 
-    def actor(self, role: str, realm: str, case: str = CASE) -> Actor:
+    def _record(self, kind: str, event: Any) -> None:
+        """Keep a recorded exchange; a fault is also in its exchange."""
+        if kind == "exchange":
+            self.recorded[event.id] = event.exchange()
+
+    def actor(self, role: str, realm: str) -> Actor:
         """Return an actor of a role in a realm.
 
         Raises:
             UsageError: there is no such role, or the target has no account for it.
         """
         self._insist_on(role)
-        return Actor(self, role, realm, case, exchanges=self.exchanges)
+        return Actor(self, role, realm, _CASE)
 
     def _insist_on(self, role: str) -> None:
         known_role(role)
@@ -189,7 +168,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
     settings, token = _settings(options), new_run_token()
     disposable, left.kept = settings is None, options.keep
     with ExitStack() as stack:
-        target = settings or _embedded(stack, options.sandbox_arguments)
+        target = settings or stack.enter_context(serve_sandbox(DEFAULT_SIZE_LIMIT, options.sandbox_arguments))
         folder = None if disposable else stack.enter_context(_run_folder(options, target, token, left))
         session = ManualSession(target, token, options.seed, disposable=disposable, ledger_folder=folder)
         stack.enter_context(session)
@@ -211,16 +190,8 @@ def open_dry_run(options: SessionOptions) -> Iterator[ManualSession]:
 
 def _settings(options: SessionOptions) -> Target | None:
     settings = load_target(options.target, os.environ, Path.cwd())
-    if settings is not None and options.sandbox_arguments:
-        raise UsageError(
-            f"--sandbox-arguments are for the embedded sandbox, and the target is {settings.name}"
-        )
+    refuse_sandbox_arguments(settings, options.sandbox_arguments)
     return settings
-
-
-def _embedded(stack: ExitStack, arguments: Sequence[str]) -> Target:
-    served = stack.enter_context(EmbeddedSandbox(DEFAULT_SIZE_LIMIT, arguments))
-    return sandbox_target(served.base_url, DEFAULT_SIZE_LIMIT)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
     if not write:
         text = "not checked; `doctor --write` saves a draft to see whether the accounts may write"
         readiness.diagnoses.append(Diagnosis("rights", State.UNKNOWN, text))
-    readiness.requests = len(session.notes)
+    readiness.requests = len(session.recorded)
     readiness.seconds = time.monotonic() - started
     return readiness
 

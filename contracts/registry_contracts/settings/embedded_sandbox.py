@@ -13,7 +13,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -162,6 +163,13 @@ class EmbeddedSandbox:
                 what = late if code is None else "ended before it was ready"
                 raise SuiteError(f"the embedded sandbox {what}; its last output: {last_words}")
             time.sleep(_POLL_SECONDS)
+
+
+@contextmanager
+def serve_sandbox(size_limit: int, arguments: Sequence[str]) -> Iterator[Target]:
+    """Serve a sandbox during the `with` block, and yield its target."""
+    with EmbeddedSandbox(size_limit, arguments) as served:
+        yield sandbox_target(served.base_url, size_limit)
 
 
 def _sandbox_command(size_limit: int, arguments: Sequence[str]) -> list[str]:

@@ -101,6 +101,14 @@ def load_target(name_or_path: str | None, environ: Mapping[str, str], search: Pa
     return target
 
 
+def refuse_sandbox_arguments(target: Target | None, arguments: object) -> None:
+    """Refuse options for the embedded sandbox beside another target."""
+    if target is not None and arguments:
+        raise UsageError(
+            f"--sandbox-arguments are for the embedded sandbox, and the target is {target.in_words}"
+        )
+
+
 def settings_file(name_or_path: str, search: Path) -> Path | None:
     """Find the settings file of a target by its path or its name in `targets/`; None if there is none."""
     named = f"{name_or_path}.toml" if _is_name(name_or_path) else name_or_path

@@ -97,7 +97,7 @@ def setting(meaning: str, *, default: Any = None, example: Any = None) -> Any:
 
 @dataclass(frozen=True)
 class Pace:
-    """Limits on requests to a target; without a rate there is no limit on the rate."""
+    """Limits on requests to a target; without a rate, requests are not slowed down."""
 
     requests_per_second: Rate | None = setting("highest request rate, summed over all workers", default=20.0)
     concurrency: Whole = setting("requests under way at the same time", default=8)

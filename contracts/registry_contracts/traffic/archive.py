@@ -169,7 +169,7 @@ def read_har(path: Path, shown: str) -> Archive:
         entries = _member(log, "entries")
     if not isinstance(entries, list):
         raise UsageError(
-            f"{shown}: is JSON, but no HAR: it has no list log.entries; export the traffic as HAR"
+            f"{shown}: is JSON, but not a HAR: it has no list log.entries; export the traffic as HAR"
         )
     if not entries:
         raise UsageError(f"{shown}: holds no request; record some traffic first, with the recorder running")
@@ -194,7 +194,7 @@ def _parsed(content: bytes, shown: str) -> Any:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError(
-            f"{shown}: is no HAR: it is not UTF-8 text; name it .gz if it is packed by gzip, or unpack it"
+            f"{shown}: is not a HAR: it is not UTF-8 text; name it .gz if it is packed by gzip, or unpack it"
         ) from None
     if not text.strip():
         raise UsageError(f"{shown}: is empty; record the traffic again, and export it as HAR")
@@ -203,20 +203,20 @@ def _parsed(content: bytes, shown: str) -> Any:
     except json.JSONDecodeError as error:
         raise _fault(shown, text, error) from None
     except RecursionError:
-        raise UsageError(f"{shown}: is no HAR: it nests too deep") from None
+        raise UsageError(f"{shown}: is not a HAR: it nests too deep") from None
 
 
 def _fault(shown: str, text: str, error: json.JSONDecodeError) -> UsageError:
     if not text.lstrip().startswith("{"):
         return UsageError(
-            f"{shown}: is no HAR: a HAR is JSON and begins with a brace; export the traffic as HAR"
+            f"{shown}: is not a HAR: a HAR is JSON and begins with a brace; export the traffic as HAR"
         )
     # For a string that was cut, Python names the place where it begins.
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         last = text.count("\n", 0, len(text.rstrip())) + 1
         return UsageError(f"{shown}: was cut short: it ends in the middle, at line {last}; export it again")
     return UsageError(
-        f"{shown}:{error.lineno}: is no HAR: not JSON at column {error.colno}: {error.msg}; export it again"
+        f"{shown}:{error.lineno}: is not a HAR: not JSON at column {error.colno}: {error.msg}; export it again"
     )
 
 

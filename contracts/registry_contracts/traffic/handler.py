@@ -24,7 +24,7 @@ from registry_contracts.traffic.relay import Pairs, Relay, RelayFault, TargetRes
 from registry_contracts.traffic.report import BY_HAND
 
 #: Longest body, in bytes, that is kept to be judged.
-LARGEST_COPY: Final = 1024 * 1024
+_LARGEST_COPY: Final = 1024 * 1024
 #: This header marks an answer as the proxy's own (RFC 9209).
 OWN: Final = "Proxy-Status"
 #: aiohttp's server adds these to every answer.
@@ -44,8 +44,7 @@ _GONE: Final = "the client went away before the answer ended"
 class BodyCopy:
     """A copy of a body while it passes."""
 
-    def __init__(self, most: int = LARGEST_COPY) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._whole = True
         self._ended = False
@@ -54,7 +53,7 @@ class BodyCopy:
     def add(self, piece: bytes) -> None:
         """Add a piece."""
         self.size += len(piece)
-        if self.size > self._most:
+        if self.size > _LARGEST_COPY:
             self._whole = False
             self._pieces.clear()
         elif self._whole:

@@ -85,7 +85,7 @@ class TrafficRedactor(Redactor):
         return REDACTED if name.lower() in _KEY_HEADERS else super().header(name, value)
 
 
-#: Replaces a sign-in's body that is no object with an e-mail and a password, and an answer without a token.
+#: Replaces a sign-in's body without an e-mail and a password in one object, and an answer without a token.
 NOT_UNDERSTOOD: Final = "[redacted: the body of a sign-in that is not understood]"
 
 

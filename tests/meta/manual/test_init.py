@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.manual.settings_writer import learn
+from registry_contracts.manual.recorded_settings import learn
 from registry_contracts.settings.settings_reader import read_target
 from registry_contracts.traffic.archive import read_entry
 from tests.meta.program import RunCommand
