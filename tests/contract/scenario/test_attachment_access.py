@@ -18,7 +18,7 @@ from registry_contracts.cases import (
 def test_reading_attachments_without_a_token_is_observed(
     world: World, anonymous: Actor, observe: Observer
 ) -> None:
-    """Whether exists, get and thumbnail need a token is not shown."""
+    """The document does not show whether exists, get and thumbnail need a token."""
     path = shared_document(world).pictures[0].path
     exists, got = (
         anonymous.send(operation, path=path) for operation in ("attachmentExists", "getAttachment")
@@ -31,7 +31,7 @@ def test_reading_attachments_without_a_token_is_observed(
 
 @contract("attachment-of-another", profile="nightly", requests=2.7)
 def test_the_document_of_another_account_is_observed(world: World, other: Actor, observe: Observer) -> None:
-    """Whether one account may list or create attachments of the document of another is not shown."""
+    """The document does not show whether one account may list or create attachments of the document of another."""
     uid = document_for_uploads(world)
     observe("attachment-of-another", "listAttachments", status(attachments_of(other, uid).page().exchange))
     observe(
@@ -41,7 +41,7 @@ def test_the_document_of_another_account_is_observed(world: World, other: Actor,
 
 @contract("attachment-by-restricted", profile="nightly", requests=2)
 def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
-    """How attachment operations answer an account without rights is not shown."""
+    """The document does not show how attachment operations answer an account without rights."""
     uid = document_for_uploads(world)
     observe(
         "attachment-by-restricted", "listAttachments", status(attachments_of(restricted, uid).page().exchange)
@@ -55,7 +55,7 @@ def test_an_account_without_rights_is_observed(world: World, restricted: Actor, 
 
 @contract("attachment-document-unknown", "attachment-failure-status", requests=2)
 def test_a_document_that_does_not_exist_is_observed(world: World, observe: Observer) -> None:
-    """How creating or listing attachments of a missing document is answered is not shown."""
+    """The document does not show how creating or listing attachments of a missing document is answered."""
     uid = world.uid()
     created, page = upload(world.author, uid, "lost.txt", b"lost\n"), attachments_of(world.author, uid).page()
     observe("attachment-document-unknown", "createAttachment", status(created))

@@ -61,7 +61,7 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
 
 @contract("attachment-name-unusual", "attachment-download-same", requests=8, turns=True)
 def test_unusual_names_are_observed(world: World, expect: Expect, observe: Observer) -> None:
-    """Which names are allowed is not shown; a file that is found under its name has its bytes."""
+    """The document does not show which names are allowed; a file that is found under its name has its bytes."""
     uid = world.document()
     same = expect("attachment-download-same", "getAttachment")
     seen = {}
@@ -73,7 +73,7 @@ def test_unusual_names_are_observed(world: World, expect: Expect, observe: Obser
 
 @contract("attachment-empty-file", requests=4)
 def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
-    """How an attachment without bytes is answered is not shown."""
+    """The document does not show how an attachment without bytes is answered."""
     uid = world.document()
     empty = upload(world.author, uid, "empty.txt", b"")
     seen = {"status": status(empty), "listed": attachments_of(world.author, uid).page().size}

@@ -48,7 +48,7 @@ def test_an_attachment_of_another_document_is_not_given(world: World, expect: Ex
 
 @contract("attachment-name-disagrees", requests=3)
 def test_a_name_that_does_not_go_with_the_identifier_is_observed(world: World, observe: Observer) -> None:
-    """How a file name that does not match the attachment identifier is answered is not shown."""
+    """The document does not show how a file name that does not match the attachment identifier is answered."""
     path = shared_document(world).pictures[0].path | {"filename": "another-name.png"}
     observe("attachment-name-disagrees", "attachmentExists", status(world.author.attachment_exists(path)))
     observe("attachment-name-disagrees", "getAttachment", status(world.author.get_attachment(path)))

@@ -136,7 +136,7 @@ def test_a_name_needs_no_extension(world: World, expect: Expect) -> None:
 
 @contract("attachment-name-taken", profile="nightly", requests=7)
 def test_a_second_attachment_of_the_same_name_is_observed(world: World, observe: Observer) -> None:
-    """How a second attachment of the same name is answered is not shown."""
+    """The document does not show how a second attachment of the same name is answered."""
     uid = world.document()
     first = attach(world.author, uid, "twice.txt", b"first\n")
     again = upload(world.author, uid, "twice.txt", b"second\n")

@@ -44,7 +44,7 @@ def test_a_document_of_another_schema_is_kept_whole(
 
 @contract("draft-save-incomplete", profile="nightly", requests=9)
 def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Observer) -> None:
-    """Whether a draft has to be complete or valid by its schema is not shown."""
+    """The document does not show whether a draft has to be complete or valid by its schema."""
     uid = world.uid()
     whole = world.samples.draft(uid)
     documents: dict[str, dict[str, Any]] = {

@@ -50,7 +50,7 @@ def test_several_faults_are_told_together(probe: Probe, expect: Expect, operatio
 def test_what_counts_as_an_invalid_value_is_observed(
     contacts: ContactRequests, world: World, observe: Observer, operation: str
 ) -> None:
-    """Which values are invalid is not shown; a reference to a missing record is one candidate."""
+    """The document does not show which values are invalid; a reference to a missing record is one candidate."""
     nowhere = {"contactOrganization": {"identifier": world.uid()}}
     sent = contacts.send(sample_records.without(contacts.record(), "lastName") | nowhere)
     codes = sorted(

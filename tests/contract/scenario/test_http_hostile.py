@@ -50,7 +50,7 @@ def test_all_odd_input_is_answered(
 def test_a_body_without_a_content_type_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:
-    """How a JSON body without a Content-Type is answered is not shown."""
+    """The document does not show how a JSON body without a Content-Type is answered."""
     sent = requests.send(ordinary.faulty(operation), world.author, {"Content-Type": None})
     observe("content-type-missing", operation, sent.answer.status)
 

@@ -54,5 +54,5 @@ def test_options_without_the_dollar_are_observed(world: World, observe: Observer
 
 @contract("list-by-restricted", requests=1)
 def test_listing_by_an_account_without_rights_is_observed(restricted: Actor, observe: Observer) -> None:
-    """How an account without rights is answered when it lists drafts is not shown."""
+    """The document does not show how an account without rights is answered when it lists drafts."""
     observe("list-by-restricted", "listDrafts", status(drafts_of(restricted, "my").page().exchange))

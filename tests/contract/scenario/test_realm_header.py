@@ -59,7 +59,7 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
 def test_reading_drafts_under_other_realms_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, realm: str, operation: str
 ) -> None:
-    """How reads under the reporting realm, or under a realm in the query, are answered is not shown."""
+    """The document does not show how reads under the reporting realm, or under a realm in the query, are answered."""
     request = ordinary.on_shared_data(operation)
     observe(
         "realm-ort-on-draft",
@@ -74,7 +74,7 @@ def test_reading_drafts_under_other_realms_is_observed(
 def test_contacts_under_the_reporting_realm_are_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
-    """How a contact under the reporting realm is answered is not shown; the record sent is faulty."""
+    """The document does not show how a contact under the reporting realm is answered; the record sent is faulty."""
     request = ordinary.faulty("createContact")
     observe(
         "realm-ort-on-contact",

@@ -41,7 +41,7 @@ def test_the_realm_may_stand_in_the_query(
 def test_odd_ways_to_give_the_realm_are_observed(
     world: World, ordinary: OrdinaryRequests, realm: str, observe: Observer
 ) -> None:
-    """Which of two realms counts, and whether letter case matters, is not shown."""
+    """The document does not show which of two realms counts, and whether letter case matters."""
     request = ordinary.faulty("createWorkflowRecord")
     other = requests.ELSEWHERE.get(realm, "abs-dev")
     named = {"other in the query": other, "unknown in the query": requests.UNKNOWN_REALM}

@@ -86,7 +86,7 @@ def test_a_fresh_token_expires_in_the_future(
 
 @contract("token-second-sign-in", operations=("createToken",), requests=2)
 def test_signing_in_twice_is_observed(world: World, credentials: Credentials, observe: Observer) -> None:
-    """Whether a second sign-in gives the same token is not shown."""
+    """The document does not show whether a second sign-in gives the same token."""
     first = sign_in.token_of(world.author, credentials.of("author"))
     second = sign_in.token_of(world.author, credentials.of("author"))
     observe("token-second-sign-in", "createToken", {"same token": first == second})
@@ -96,7 +96,7 @@ def test_signing_in_twice_is_observed(world: World, credentials: Credentials, ob
 def test_variations_of_a_right_sign_in_are_observed(
     world: World, credentials: Credentials, observe: Observer
 ) -> None:
-    """Whether letter case of the e-mail or a further member matters is not shown."""
+    """The document does not show whether letter case of the e-mail or a further member matters."""
     capitals = world.author.create_token(
         json=credentials.of("author", email=credentials.email("author").upper())
     )

@@ -52,7 +52,7 @@ def _bad(world: World, uid: str) -> list[str]:
 def test_the_uid_parameter_of_contact_create_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
-    """Whether contact create regards a uid is not shown: a faulty contact is sent with and without one."""
+    """The document does not show whether contact create reads a uid; faulty contacts are sent with and without one."""
     request = ordinary.faulty("createContact")
     queries = {"without": {}, "valid": {"uid": world.uid()}, "invalid": {"uid": world.uid(8)}}
     seen = {
