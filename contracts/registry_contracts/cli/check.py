@@ -86,10 +86,8 @@ def _write_consumer(output: Path, report: TrafficReport) -> None:
     if used:
         write_output(output, report.consumer_toml(), "--consumer-out")
     requests = many(report.used.total(), "request")
-    result = (
-        f"{many(used, 'operation')}, used by {requests}" if used else "not written: no operation was used"
-    )
-    click.echo(f"{output}: {result}", err=True)
+    written = f"{many(used, 'operation')}, used by {requests}"
+    click.echo(f"{output}: {written if used else 'not written: no operation was used'}", err=True)
 
 
 def _report(target: str | None, *, alone: bool) -> TrafficReport:

@@ -40,9 +40,7 @@ _FOLDER: Final = Path("targets")
     help="Realm to judge; may be repeated; by default all four.",
 )
 @file_option("--from-har", help="Recorded traffic to learn settings from.")
-@click.option(
-    "--keep-personal-data", is_flag=True, help="Keep people's names and addresses in sample documents."
-)
+@click.option("--keep-personal-data", is_flag=True, help="Keep names and addresses in sample documents.")
 @click.option("--force", is_flag=True, help="Replace an existing settings file.")
 @click.option("--dry-run", is_flag=True, help="Show what was learned, and write nothing.")
 def command(

@@ -177,9 +177,7 @@ def _text(value: Any) -> str:
 @click.option("--operation", metavar="ID", help="Only what concerns this operation.")
 @click.option("--realm", metavar="REALM", help="Only what concerns this realm.")
 @click.option("--run", metavar="NAME", help="Run to read; by default the latest.")
-@click.option(
-    "--target", metavar="NAME", help="Only runs on this target; for trends, by default the last one."
-)
+@click.option("--target", metavar="NAME", help="Only runs on it; for trends, by default the latest target.")
 @click.option("--series", metavar="NAME", help="Only runs of this profile, selection and consumer.")
 @kept_reports
 @as_json

@@ -37,9 +37,7 @@ INCONCLUSIVE: Final = 6
 #: The options that choose the target, and the sandbox's and reports' places.
 options: Final = together(
     target,
-    run_option(
-        REALM, multiple=False, help="Realm of the request; by default the first that has the operation."
-    ),
+    run_option(REALM, multiple=False, help="Realm; by default the first with the operation."),
     click.option("--keep-drafts", "keep", is_flag=True, help="Keep the created drafts."),
     sandbox_arguments,
     reports,

@@ -114,10 +114,7 @@ judging_options: Final = together(
     *(run_option(option) for option in JUDGING if option is not TARGET),
     run_option(SANDBOX_ARGUMENTS, default=None),
     click.option(
-        "--workers",
-        metavar="N",
-        type=click.IntRange(1),
-        help="Number of processes that run cases in parallel.",
+        "--workers", metavar="N", type=click.IntRange(1), help="Number of parallel processes for cases."
     ),
 )
 evidence_options: Final = together(

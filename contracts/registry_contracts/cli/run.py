@@ -62,10 +62,7 @@ class _Refusals:
         except ArgumentError as error:
             why = f"another plugin of pytest has an option of the same name: {error}; leave that plugin out"
             raise UsageError(why) from None
-        except (
-            ImportError,
-            ValueError,
-        ) as error:  # -p or a variable names an unknown plugin, or cannot be split
+        except (ImportError, ValueError) as error:  # of -p or a variable: no such plugin, or no shell words
             raise UsageError(f"{error}; {_variables() or 'leave the plugin out'}") from None
 
     @pytest.hookimpl(wrapper=True)
