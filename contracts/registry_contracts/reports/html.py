@@ -30,6 +30,7 @@ from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.reports.cards import Card, cards_of
 from registry_contracts.reports.pages import Limits, inlined, template_environment, within_limits
 from registry_contracts.reports.summary import counts_per_realm, deviation_groups, statuses, untested_groups
+from registry_contracts.reports.verdict_json import coverage_of_run
 from registry_contracts.safe_text import printable
 
 FILE_NAME: Final = "index.html"
@@ -108,6 +109,7 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         ),
         "per_realm": counts_per_realm(verdict.cells),
         "judged": any(cell.assertions for cell in verdict.cells),
+        "coverage": coverage_of_run(record),
         **inlined(f":root {{ --realms: {len(_realms(record, verdict))}; --cell: 106px; }}\n"),
     }
 

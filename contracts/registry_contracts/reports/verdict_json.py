@@ -205,10 +205,15 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         ],
         residue=record.residue,
         leftovers=record.leftovers,
-        coverage=coverage_of(
-            (case.id, "" if case.outcome in _JUDGED else case.reason or str(case.outcome))
-            for case in record.cases
-        ),
+        coverage=coverage_of_run(record),
+    )
+
+
+def coverage_of_run(record: RunRecord) -> Coverage:
+    """Return how many pairs of the factor table's values a run has judged."""
+    return coverage_of(
+        (case.id, "" if case.outcome in _JUDGED else case.reason or str(case.outcome))
+        for case in record.cases
     )
 
 

@@ -26,7 +26,7 @@ FILES = [
 def test_a_neighbour_stays(
     request: pytest.FixtureRequest, world: World, elsewhere: Elsewhere, expect: Expect, touch: table.Touch
 ) -> None:
-    """A draft is as it was saved after another one was saved, saved again or deleted, or one that is not there."""
+    """A draft stays as it was saved after a similar one was saved, saved again or deleted, or an absent one deleted."""
     neighbours.claim_stays(expect, world, touch, request.getfixturevalue, elsewhere)
 
 
