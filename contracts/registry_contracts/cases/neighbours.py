@@ -98,9 +98,6 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
     if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
     kept = world.shared("file with neighbours", lambda: _kept_file(world))
-    if relation == "name_twin":
-        _claim_beside_name_twin(claims("attachment-several", "getAttachment"), world, kept)
-        return
     uid = other_case(world.fresh, kept.uid) if relation == "on_twin" else world.uid()
     world.draft(uid)
     name = {"same_content": "another.txt", "name_goes_on": f"{_NAME}.bak"}.get(relation, _NAME)
@@ -117,12 +114,15 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
         claims("attachment-download-same", "getAttachment").holds(same, *done, read, expected=expected)
 
 
-def _claim_beside_name_twin(claim: Claim, world: World, kept: Attachment) -> None:
+def claim_bytes_beside_name_in_capitals(claim: Claim, world: World) -> None:
     """Claim that a file keeps its bytes beside one whose name differs in letter case only.
 
     Raises:
-        Untested: the service does not list both, so that to it they may be one.
+        Untested: the service takes no such file, or does not list both, so that to it they may be one.
     """
+    if world.refusal_of_files() is not None:
+        raise Untested("drafts take no attachments")
+    kept = world.shared("file with neighbours", lambda: _kept_file(world))
     silent = Untested("whether names of files that differ in letter case only are two is not shown")
     try:
         other = attached(world.author, kept.uid, _NAME.upper(), b"another file of this document\n")

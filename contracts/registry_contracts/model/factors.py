@@ -370,7 +370,6 @@ FILE_RELATIONS: Final = {
     "same_file": "the files have the same name and content",
     "name_goes_on": "its name goes on behind the other's",
     "on_twin": "the uids of the documents differ in letter case only",
-    "name_twin": "both are of one document and their names differ in letter case only",
 }
 
 

@@ -31,9 +31,13 @@ def test_a_neighbour_stays(
 
 
 @pytest.mark.parametrize("relation", FILES)
-@contract(
-    "attachment-create-listed", "attachment-download-same", "attachment-several", requests=8.4, turns=True
-)
+@contract("attachment-create-listed", "attachment-download-same", requests=8.4, turns=True)
 def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
     """A file is listed and returned after another document got a similar one, and after that one is gone."""
     neighbours.claim_file_stays(expect, world, relation)
+
+
+@contract("attachment-several", operations=("createAttachment", "getAttachment"), requests=5)
+def test_files_whose_names_differ_in_letter_case_keep_their_bytes(world: World, expect: Expect) -> None:
+    """Each of two listed files of a document is downloaded with its own bytes, also if one name is in capitals."""
+    neighbours.claim_bytes_beside_name_in_capitals(expect("attachment-several", "getAttachment"), world)
