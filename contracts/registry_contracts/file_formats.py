@@ -472,7 +472,7 @@ def _only_keys(parsed: Mapping[str, Any]) -> tuple[Keys, Any]:
     return keys, value
 
 
-def read_toml_file(path: Path, shown: str, guide: str = "docs/live.md") -> TomlFile:
+def read_toml_file(path: Path, shown: str, guide: str = "docs/settings.md") -> TomlFile:
     """Read and parse a TOML file; messages name it as `shown`, and the document `guide`.
 
     Raises:

@@ -109,7 +109,7 @@ def _lines(readiness: Readiness, gate: Forecast | None, in_words: str) -> Iterat
 
 
 def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> dict[str, object]:
-    costs = ("requests", "minutes", "permanent_records", "dealt", "untested")
+    costs = ("requests", "minutes", "permanent_records", "rotated", "untested")
     return {
         "requests": readiness.requests,
         "seconds": round(readiness.seconds, 3),

@@ -43,6 +43,7 @@ _NO_BODY: Final = "none"
 _FAILED: Final = 500
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]+)", re.IGNORECASE)
 _LONGEST_TITLE: Final = 60
+_ANOTHER_PATH: Final = "another path"
 
 
 def environment_fault(answer: Response, operation: str | None) -> str | None:
@@ -62,29 +63,40 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
         and (answer.success or answer.status > 500)
     ):
         return page_words(answer)
+    return _redirected(answer, operation) or _broken_off(answer)
+
+
+def _redirected(answer: Response, operation: str | None) -> str | None:
+    """The fault if a sign-in is redirected, or a write to another host."""
+    to = _where_to(answer)
     if operation == _SIGN_IN and answer.redirect:
-        return f"a redirect to {_where_to(answer)} instead of a token: name the service's own address as the base URL"
-    if _broken_off(answer):
-        return "the answer broke off in the middle of its JSON"
-    return None
+        return f"a redirect to {to} instead of a token: name the service's own address as the base URL"
+    written = answer.redirect and not answer.success and operation in operations_with(safe=False)
+    return f"a redirect to {to}" if written and to not in (_ANOTHER_PATH, _address_of(answer.url)) else None
 
 
-def _broken_off(answer: Response) -> bool:
-    """Whether JSON without a stated length ends in the middle, as after a lost connection."""
+def _broken_off(answer: Response) -> str | None:
+    """The fault if JSON without a stated length ends in the middle, as after a lost connection."""
     sized = "content-length" in answer.headers or "chunked" in answer.headers.get("transfer-encoding", "")
     if sized or not answer.body.whole or "json" not in answer.media_type or answer.json is not None:
-        return False
+        return None
     text = answer.text.strip()
-    return text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
+    broken = text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
+    return "the answer broke off in the middle of its JSON" if broken else None
 
 
 def _where_to(answer: Response) -> str:
+    return plain_line(_address_of(answer.headers.get("location", ""))) or _ANOTHER_PATH
+
+
+def _address_of(url: str) -> str:
+    """Scheme and host of a URL; empty without a host."""
     try:
-        address = urlsplit(answer.headers.get("location", ""))
-        host = f"{address.scheme}://{address.hostname}" if address.hostname else ""
+        parts = urlsplit(url)
+        host = parts.hostname
     except ValueError:
-        host = ""
-    return plain_line(host) or "another path"
+        return ""
+    return f"{parts.scheme}://{host}" if host else ""
 
 
 def page_words(answer: Response) -> str:

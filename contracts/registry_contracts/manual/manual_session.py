@@ -97,9 +97,12 @@ class ManualSession(Session):
         with self.time_limit(_LONGEST_SIGN_IN_SECONDS):
             token = self.tokens.token(AUTHOR if role == ANONYMOUS else role)
         if not token.value:
+            check = next(
+                (what for statuses, what in _TO_CHECK.items() if token.status in statuses),
+                "is the service up?",
+            )
             raise EnvironmentFault(
-                f"{self.target.base_url} gives the {role} no token: {token.refusal}; "
-                "is the service up, and are base URL and account right?"
+                f"{self.target.base_url} gives the {role} no token: {token.refusal}; {check}"
             )
 
 
@@ -115,6 +118,11 @@ def known_role(role: str) -> str:
 
 
 _NAME: Final = "hand"
+#: What to check, by the status of a failed sign-in.
+_TO_CHECK: Final = {
+    (404, 405, 410): "check the path of the base URL",
+    (400, 401, 403, 422): "check the account's e-mail and password",
+}
 #: The process whose lock tells a sweep that a run is still active.
 _CONTROLLER: Final = "main"
 #: The sandbox's address in a dry run, which starts none.

@@ -51,7 +51,7 @@ class Forecast:
         permanent_records: How many contacts and submissions stay.
         musts: The must clauses that the run has cases for.
         lacking_settings: Those that stay untested because a setting is missing, counted as at the end of the run.
-        distributed: Those that are judged in some of their realms: their cases distribute their inputs over the realms.
+        rotated: Those that are judged in some of their realms: their cases distribute their inputs over the realms.
     """
 
     def __init__(self, cases: Sequence[Case], selection: Selection, unreached: Mapping[Cell, str]) -> None:
@@ -84,7 +84,7 @@ class Forecast:
             name for (name, _), why in self._reasons.items() if why and name in self.musts
         }
         dealing = {name for (name, _), found in of_cells.items() if all(case.deals for case in found)}
-        self.distributed = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
+        self.rotated = sorted(name for name in self.musts & dealing if taken_up[name] > 1)
 
     def _reason(self, cell: Cell, cases: Sequence[Case]) -> str | None:
         """The missing setting that keeps a clause from a verdict in a realm, by what each of its cases lacks.
@@ -122,8 +122,8 @@ class Forecast:
         yield f"requests      about {self.requests:,}{self._pace()}; the run stops at {self._budget:,}"
         yield f"stays         {self._stays()}"
         yield f"uses up       temporary files: {self.files or 'none'}"
-        if self.distributed:
-            yield f"rotated       {many(len(self.distributed), 'must clause')}, each judged in some of its realms"
+        if self.rotated:
+            yield f"rotated       {many(len(self.rotated), 'must clause')}, each judged in some of its realms"
         yield f"untested      {'' if self.untested else 'no must clause'}".rstrip()
         for reason, clauses in self.untested.items():
             yield from _wrapped(f"{many(len(clauses), 'must clause')}: {reason}", 2)

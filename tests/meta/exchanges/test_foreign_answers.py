@@ -69,6 +69,14 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         ),
         *(([], "createContact", answer({}, status), None) for status in (500, 501, 418)),
         ([], "saveDraft", answer({}, 202, **WAF), "a filter's challenge"),
+        (
+            [],
+            "saveDraft",
+            answer(None, 302, Location="https://block.test/"),
+            "a redirect to https://block.test",
+        ),
+        ([], "saveDraft", answer(None, 302, Location="/elsewhere"), None),
+        ([], "saveDraft", answer(None, 303, Location="https://inside.test/api/v2013/documents/a"), None),
         ([], "draftExists", answer(None, 200, "text/html", **LONG), "an HTML page with"),
     ],
 )

@@ -185,7 +185,7 @@ BAD = [
     ('[accounts.nau]\nemail = "nau@example.test"\n', 4, 'email_env = "REGISTRY_NAU_EMAIL"'),
     (NAMED.format("REGISTRY_EMAIL", PASSWORD), 3, "password_env names is not"),
     (NAMED.format("MY_EMAIL", "MY_PASSWORD"), 3, "MY_EMAIL is not set"),
-    ('[accounts.nau]\nemail_env = "REGISTRY_EMAIL"\n', 3, "lacks password_env; see docs/live.md"),
+    ('[accounts.nau]\nemail_env = "REGISTRY_EMAIL"\n', 3, "lacks password_env; see docs/settings.md"),
     ('accounts = "author"\n', 3, "accounts must be a table; write [accounts]"),
     ('[realm]\ntemporary_files = ["a"]\n', 4, "realm.temporary_files belongs to one realm"),
     (PACE + "requests_per_second = -1\n", 4, "a number above 0, or inf for no limit"),

@@ -5,7 +5,7 @@ again=yes
 
 leave() {
     [ -z "$token" ] || removal
-    [ -z "$sandbox" ] || kill "$sandbox"
+    [ -z "$sandbox" ] || kill "$sandbox" 2> /dev/null
     rm -rf "$folder"
 }
 
