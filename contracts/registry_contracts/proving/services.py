@@ -8,8 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any, Final
 
-from registry_contracts.sandbox.variants import ALL
-from registry_contracts.sandbox.variants.silences import CONTRADICTORY
+from registry_contracts.sandbox.variants import ALL, CONTRADICTORY
 from registry_contracts.settings.target import RealmSettings
 
 #: Stands between two names of variants.

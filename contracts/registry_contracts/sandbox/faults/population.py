@@ -30,20 +30,6 @@ from registry_contracts.sandbox.faults import (
 from registry_contracts.sandbox.faults.fault import Fault
 
 _TABLES: Final = (drafts, lists, attachments, contacts, identifiers, workflow, tokens, protocol)
-#: Why no fault breaks a clause, by the clause.
-UNBREAKABLE: Final[Mapping[str, str]] = {
-    "head-without-body": "HTTP itself keeps content away from HEAD: the server drops it, clients do not read it",
-    "header-letter-case": "the server hands header names on in small letters, so that none behind it sees the case",
-    "realm-production": "the sandbox is a development environment and has no production realm",
-    "token-separate-environments": "it takes two environments, and the sandbox is one",
-    "workflow-initiated": "no operation shows a workflow or its state",
-    "workflow-order-save-before-initiate": "neither step can be made to fail, and no answer shows them apart",
-}
-#: Why no fault breaks a must clause alone, by the clause.
-NEVER_ALONE: Final[Mapping[str, str]] = dict.fromkeys(
-    ("realm-document-realms", "realm-workflow-realms"),
-    "who refuses a request for its realm refuses a right request, of which another clause speaks",
-)
 #: Of the rows that break a clause alone the fixed set holds one, and one more from each of these numbers on.
 _MORE_FROM: Final = (1, 5, 15)
 

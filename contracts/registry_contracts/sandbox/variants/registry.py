@@ -1,22 +1,29 @@
-"""All variants by name, the silences they fill, and the command line's choice."""
+"""All variants by name, the pairs that exclude each other, and the command line's choice."""
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from registry_contracts.errors import UsageError
 from registry_contracts.sandbox.variants import parts, rows, wire
 from registry_contracts.sandbox.variants.model import Alteration, Variant
 
-ALL: Mapping[str, Variant] = {v.name: v for v in (*rows.VARIANTS, *parts.VARIANTS, *wire.VARIANTS)}
+ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *parts.VARIANTS, *wire.VARIANTS)}
 """Every variant by its name."""
 
-
-def fillings() -> Mapping[str, tuple[str, ...]]:
-    """Return every silent clause, and every other silent point in words, with the variants that fill it."""
-    points = dict.fromkeys(point for variant in ALL.values() for point in variant.silent)
-    return {
-        point: tuple(variant.name for variant in ALL.values() if point in variant.silent) for point in points
-    }
+#: Pairs of variants that contradict a sentence of the document when they stand together, and how.
+CONTRADICTORY: Final[Mapping[frozenset[str], str]] = {
+    frozenset({"batches-wait", "drafts-not-existing"}): (
+        "a record that waits for its batch has only a draft, so it would not exist although it was accepted"
+    ),
+    frozenset({"drafts-published-soon", "drafts-not-existing"}): (
+        "a record that waits to be published has only a draft, so it would not exist although it was accepted"
+    ),
+    frozenset({"draft-valid-only", "records-minted"}): (
+        "the service gives a submission another identifier than its header has, so its draft would not be valid, "
+        "and nothing could be submitted"
+    ),
+}
 
 
 def chosen(names: Iterable[str]) -> Alteration:
@@ -25,12 +32,9 @@ def chosen(names: Iterable[str]) -> Alteration:
     Raises:
         UsageError: a name is unknown; the line suggests another.
     """
-    return Alteration(tuple(_named(name) for name in dict.fromkeys(names)))
-
-
-def _named(name: str) -> Variant:
-    if name in ALL:
-        return ALL[name]
-    close = difflib.get_close_matches(name, ALL, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else "`registry-contracts list variants` shows them all"
-    raise UsageError(f"unknown variant '{name}'; {hint}")
+    names = dict.fromkeys(names)
+    for name in (name for name in names if name not in ALL):
+        close = difflib.get_close_matches(name, ALL, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "`registry-contracts list variants` shows them all"
+        raise UsageError(f"unknown variant '{name}'; {hint}")
+    return Alteration(tuple(ALL[name] for name in names))
