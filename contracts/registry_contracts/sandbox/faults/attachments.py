@@ -13,7 +13,6 @@ from registry_contracts.sandbox.faults.places import FILES
 
 _CREATE, _PERSIST, _LIST, _EXISTS, _GET, _THUMBNAIL = FILES
 _READS: Final = (_EXISTS, _GET, _THUMBNAIL)
-_MEBIBYTE: Final = 1024**2
 _NOT_FOUND: Final = answer_json(404, {"message": "there is no such attachment of this document"})
 
 

@@ -98,6 +98,11 @@ async def _given(request: Request, relation: str) -> Answer | None:
     return got
 
 
+def removing(relation: str) -> Inject:
+    """Remove the drafts that are related to that of a request; of unrelated ones the latest."""
+    return _with(partial(_near, relation), do.always(None))
+
+
 def _published(request: Request) -> list[Version]:
     version = request.memory.held.read(lambda records: records.version(*request.key, PUBLISHED))
     return [version] if version else []
@@ -267,13 +272,13 @@ def _faulty(clause: str) -> Callable[[str, Values], Clauses]:
 def on_neighbours() -> Iterator[Effect]:
     """Something happens to another draft or file, or it is given in place of the right one."""
     for name, (says, _) in held.RELATIONS.items():
-        near, apart = partial(_near, name), _APART.get(name, ())
+        apart = _APART.get(name, ())
         gone = {op: (*own, *apart, *_CONTENT, "draft-exists-present") for op, own in _SPARED.items()}
-        yield row("neighbour", f"{name}-lost", f"also removes another draft: {says}", gone,
-            _with(near, do.always(None)))
+        yield row("neighbour", f"{name}-lost", f"also removes another draft: {says}", gone, removing(name))
         if name not in ("equal_content", "of_other_account"):
             yield row("neighbour", f"{name}-overwritten", f"also writes its own content over another draft: {says}",
-                {op: clauses[:-1] for op, clauses in gone.items() if op != _DELETE}, _with(near, _own_content))
+                {op: clauses[:-1] for op, clauses in gone.items() if op != _DELETE},
+                _with(partial(_near, name), _own_content))
         if name != "equal_content":
             info = {} if name == "other_realm" else {_INFO: ("draft-info-own", *apart)}
             yield row("neighbour", f"{name}-given", f"gives another draft: {says}", {_GET: (*_CONTENT, *apart), **info},

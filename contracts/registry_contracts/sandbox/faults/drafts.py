@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, Final
 
 from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults.crossed_state import removing
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
     Answer,
-    Inject,
     Request,
     answer_json,
     rewritten,
@@ -31,17 +31,6 @@ def _dropped(wanted: Any) -> Change:
     return partial(
         rewritten, lambda value, _: MISSING if type(value) is type(wanted) and value == wanted else value
     )
-
-
-def _others(request: Request, near: Callable[[Request, Request], bool]) -> list[Request]:
-    """The other drafts of the realm that are near, the newest first."""
-    others = [other for other in reversed(request.memory.saved.values()) if other.uid != request.uid]
-    return [other for other in others if other.realm == request.realm and near(request, other)]
-
-
-def _taking(near: Callable[[Request, Request], bool], most: int) -> Inject:
-    """Delete other drafts too, which are near."""
-    return do.afterwards(lambda r: [other.for_operation("deleteDraft") for other in _others(r, near)[:most]])
 
 
 async def _attachments_dropped(request: Request) -> Answer | None:
@@ -80,10 +69,10 @@ ROWS: Final = (
         "A member left out of a later save stays in the draft"),
     _SAVE("not-after-delete", "save-after-delete", do.refuse_before(),
         "A draft cannot be saved again under a uid whose draft was deleted", _DELETED),
-    _SAVE("save-deletes-latest", "save-spares-others", _taking(lambda r, other: other.role == r.role, 1),
+    _SAVE("save-deletes-latest", "save-spares-others", removing("unrelated"),
         "Saving a draft deletes the latest other one"),
-    _DELETE("delete-takes-others", "delete-spares-others", _taking(lambda r, other: other.role != r.role, 10**6),
-        "Deleting a draft takes along all drafts of other accounts in the realm"),
+    _DELETE("delete-takes-others", "delete-spares-others", removing("of_other_account"),
+        "Deleting a draft takes along the drafts of other accounts that have the same content"),
     Rows("draft-", "attachment-")("save-drops-attachments", "outlives-save", _attachments_dropped,
         "Saving a draft again removes the attachments of the document",
         at=("saveDraft", "listAttachments", "getAttachment")),

@@ -17,7 +17,7 @@ from registry_contracts.sandbox.validation import CONTACT, REALMS, Field, Kind, 
 Given = ParamSpec("Given")
 Record = dict[str, Any]
 Errors = list[Record]
-MANDATORY, ANY_OF, KIND = "Error.Mandatory", "Error.MandatoryAnyOf", "Error.InvalidType"
+MANDATORY, KIND = "Error.Mandatory", "Error.InvalidType"
 VALUE, PROPERTY = "Error.InvalidValue", "Error.InvalidProperty"
 LOCALE, TERM = "Error.UnspecifiedLocale", "Error.UnexpectedTerm"
 #: A member that no record has: a record that is faulty for it alone is a good one.

@@ -19,8 +19,8 @@ from registry_contracts.sandbox.faults.places import NAMED_SUBMISSIONS, SIGN_IN,
 from registry_contracts.sandbox.validation import REALMS
 
 _KNOWN: Final = f"({'|'.join(realm.name for realm in REALMS)})$"
-#: The query alone names a realm, and one that there is not.
-_IN_QUERY, _UNKNOWN_IN_QUERY = f"-realm~. Realm~^{_KNOWN}", f"-realm~. Realm~^(?!{_KNOWN})."
+#: The query alone names a realm.
+_IN_QUERY: Final = f"-realm~. Realm~^{_KNOWN}"
 #: A body is nested more than 200 levels deep, or is there and is no well-formed JSON.
 _DEEP: Final = r"body~([\[{][^\[{]*){201}"
 _MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
@@ -133,17 +133,15 @@ ROWS: Final = (
         _REALM(f"{name}-by-*", clause, effect, f"* {says}", where, at=NAMED_SUBMISSIONS),
         ("query-ignored", "query", do.send(lambda r: r.with_options(Realm=None)), _IN_QUERY,
             "does not see a realm that the query alone names"),
-        ("query-unknown-status", "query-unknown", do.refusals(lambda got: replace(got, status=404)), _UNKNOWN_IN_QUERY,
-            "refuses an unknown realm in the query with 404 in place of 400"),
         ("empty-taken", "empty", do.send(lambda r: r.with_header("realm", "abs-dev")), "realm~^$",
             "takes an empty Realm header for abs-dev"),
     ),
     *(
-        _ANY("realm-refused-by-*", {o: (clause.id, *ACCEPTANCE[o]) for o in clause.operations},
+        _ANY("realm-refused-by-*", (clause, *ACCEPTANCE[operation]),
             do.send(lambda r: r.with_header("realm", "no-such-realm") if r.role else None),
-            "* does not know the realm", when=f"in-{realm}")
-        for clause in map(load_catalogue().clause, ("realm-document-realms", "realm-workflow-realms"))
-        for realm in clause.realms
+            "* does not know the realm", at=operation, when=f"in-{realm}")
+        for clause, operation in (("realm-document-realms", "getDraft"), ("realm-workflow-realms", SUBMISSIONS[2]))
+        for realm in load_catalogue().clause(clause).realms
     ),
 )
 # fmt: on

@@ -31,11 +31,11 @@ async def as_author(request: Request) -> Answer | None:
 
 
 @do.effect
-async def _resembling(request: Request, like: Callable[[str, str], bool]) -> Answer | None:
-    """Serve a bearer token that was not issued as the one that was issued and is like it."""
-    given = None if request.role else request.bearer
-    alike = [token for token in request.memory.issued if given is not None and like(given, token)]
-    return await request.ask(request.with_header("authorization", f"Bearer {alike[0]}")) if alike else None
+async def _with_tail(request: Request) -> Answer | None:
+    """Take an issued token with further characters after it for that token."""
+    sent = "" if request.role else request.bearer or ""
+    issued = [token for token in request.memory.issued if sent.startswith(token)]
+    return await request.ask(request.with_header("authorization", f"Bearer {issued[0]}")) if issued else None
 
 
 @do.effect
@@ -124,11 +124,9 @@ ROWS: Final = (
     ),
     _SIGN_IN("needs-authorization", "needs-no-token", do.refuse_before(),
         "Signing in is refused without an Authorization header", ANONYMOUS),
-    *each(lambda name, like, what:
-        _TOKEN(f"{name}-opens", "invalid-refused", _resembling(like), f"{what} is taken for the token",
-            at=tuple(operation for operation in NEEDS_TOKEN if operation not in SUBMISSIONS)),
-        ("with-tail", str.startswith, "A token with further characters after it"),
-    ),
+    _TOKEN("with-tail-opens", "invalid-refused", _with_tail(),
+        "A token with further characters after it is taken for the token",
+        at=tuple(operation for operation in NEEDS_TOKEN if operation not in SUBMISSIONS)),
     _ANY("*-without-token", NEEDS_TOKEN, as_author, "* serves a request without a token as the author's", ANONYMOUS,
         at=SUBMISSIONS),
     _TOKEN("opens-nothing", "opens-protected", do.refuse_before(401), "No token opens the list of drafts"),
