@@ -16,7 +16,6 @@ from registry_contracts.proving.runs import Function
 from registry_contracts.proving.services import AND, SLOW, cover, draw_services
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
 from registry_contracts.sandbox.faults import crossed, population
-from registry_contracts.sandbox.faults.conditions import ALWAYS
 from registry_contracts.sandbox.faults.fault import Fault
 from registry_contracts.sandbox.variants import ALL as VARIANTS
 from registry_contracts.sandbox.variants import chosen
@@ -190,6 +189,6 @@ def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> 
 def _beneath(clause: str) -> Fault:
     """A fault that breaks a clause alone, always and in each realm."""
     for fault in (*crossed.plainest().values(), *population.population().values()):
-        if fault.breaks == (clause,) and fault.when == ALWAYS:
+        if fault.breaks == (clause,) and not fault.when:
             return fault
     raise UsageError(f"no fault breaks {clause} alone; the weather needs one")

@@ -17,10 +17,15 @@ from registry_contracts.interface.description import operations_with
 from registry_contracts.interface.operations import WORKFLOW_REALMS
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.messages import Request, Where, given
-from registry_contracts.sandbox.faults.places import CONTACTS, NAMED_SUBMISSIONS, SUBMISSIONS
-from registry_contracts.sandbox.validation import REALMS, Expectation
+from registry_contracts.sandbox.faults.places import (
+    CONTACTS,
+    KNOWN_REALM,
+    NAMED_SUBMISSIONS,
+    SUBMISSIONS,
+    TYPES,
+)
+from registry_contracts.sandbox.validation import Expectation
 
-ALWAYS: Final = "always"
 OVERLAPPING: Final = "overlapping"
 #: From the n-th time on that everything else holds, for an identifier.
 COUNTED: Final = ("from-2", "from-3")
@@ -75,11 +80,6 @@ def musts(clauses: Iterable[str], operation: str = "") -> tuple[str, ...]:
     )
 
 
-#: A realm that there is, and a schema of each.
-_KNOWN: Final = f"^({'|'.join(realm.name for realm in REALMS)})$"
-_TYPES: Final = {realm.name: realm.types for realm in REALMS}
-
-
 def _invented(request: Request, *, half: bool) -> bool:
     """Whether a bearer token was never issued, and is the beginning of one that was, or is not."""
     given_token = request.bearer
@@ -90,8 +90,8 @@ def _invented(request: Request, *, half: bool) -> bool:
 
 def _faulty(request: Request) -> bool:
     """Whether a document has members, and the schema wants each of them otherwise."""
-    kind = _TYPES.get(request.realm, {}).get(request.text("schema") or "")
-    sent = request.member.get("document") if request.operation.stores == "submission" else request.json
+    kind = TYPES.get(request.realm, {}).get(request.text("schema") or "")
+    sent = request.record
     if kind is None or not isinstance(sent, dict):
         return False
     problems = request.memory.validator.problems(sent, Expectation(kind, request.uid or None, lambda _: True))
@@ -214,21 +214,21 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
         Condition("token_half", "half of a token is sent", lambda r: _invented(r, half=True), refuses=_NEVER_ISSUED),
     )),
     "realm": (tuple(name for name in OPERATIONS if name not in (*_OF_DOCUMENTS, *_OF_FILES)), (
-        Condition("header", "the header gives the realm", given(f"realm~{_KNOWN} -Realm")),
-        Condition("realm_in_query", "the query gives the realm", given(f"-realm Realm~{_KNOWN}"),
+        Condition("header", "the header gives the realm", given(f"realm~{KNOWN_REALM} -Realm")),
+        Condition("realm_in_query", "the query gives the realm", given(f"-realm Realm~{KNOWN_REALM}"),
             operations=SUBMISSIONS, taken=("realm-query",)),
-        Condition("realm_twice", "header and query give the realm", given(f"realm~{_KNOWN} Realm~{_KNOWN}"),
+        Condition("realm_twice", "header and query give the realm", given(f"realm~{KNOWN_REALM} Realm~{KNOWN_REALM}"),
             operations=SUBMISSIONS),
         Condition("realm_missing", "no realm is given", given("-realm -Realm"), refuses=("workflow-realm-missing",)),
-        Condition("realm_unknown", "the realm is unknown", given(f"realm~. -realm~{_KNOWN}"),
+        Condition("realm_unknown", "the realm is unknown", given(f"realm~. -realm~{KNOWN_REALM}"),
             refuses=("workflow-realm-unknown",)),
         Condition("realm_unknown_in_query", "the query gives an unknown realm",
-            given(f"-realm Realm~. -Realm~{_KNOWN}"), refuses=("realm-query-unknown",)),
+            given(f"-realm Realm~. -Realm~{KNOWN_REALM}"), refuses=("realm-query-unknown",)),
     )),
     "schema": (SUBMISSIONS, (
-        Condition("configured", "the schema is configured", lambda r: r.text("schema") in _TYPES.get(r.realm, ())),
+        Condition("configured", "the schema is configured", lambda r: r.text("schema") in TYPES.get(r.realm, ())),
         Condition("schema_unknown", "the schema is unknown",
-            lambda r: r.realm in _TYPES and r.text("schema") not in _TYPES[r.realm],
+            lambda r: r.realm in TYPES and r.text("schema") not in TYPES[r.realm],
             refuses=("workflow-schema-unknown",)),
     )),
     "identifier": ((_NAMED, _UPDATE, *_BY_UID), (
@@ -302,7 +302,6 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
     )),
 }
 _OWN: Final = (
-    Condition(ALWAYS, "", lambda _: True),
     *(Condition(f"in-{realm}", f"the realm is {realm}", partial(_in, realm))
         for realm in WORKFLOW_REALMS),
     *(Condition(name, f"it is time {name[-1]} or later for an identifier",
@@ -333,11 +332,12 @@ def table(operation: str) -> dict[str, tuple[Condition, ...]]:
 
 
 def conditions_of(name: str) -> list[Condition]:
-    """Read one condition, or several with `+` between.
+    """Read conditions with `+` between; none where the fault always acts.
 
     Raises:
         UsageError: there is none of this name.
     """
-    if unknown := [part for part in name.split("+") if part not in CONDITIONS]:
+    parts = name.split("+") if name else []
+    if unknown := [part for part in parts if part not in CONDITIONS]:
         raise UsageError(f"unknown condition '{unknown[0]}' of a fault; there are {', '.join(CONDITIONS)}")
-    return [CONDITIONS[part] for part in name.split("+")]
+    return [CONDITIONS[part] for part in parts]

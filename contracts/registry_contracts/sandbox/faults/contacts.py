@@ -18,12 +18,11 @@ from registry_contracts.sandbox.faults.effects import (
 )
 from registry_contracts.sandbox.faults.fault import Rows, Table, each
 from registry_contracts.sandbox.faults.messages import Inject, Request
-from registry_contracts.sandbox.faults.places import CONTACTS, SUBMISSIONS, kebab
-from registry_contracts.sandbox.validation import REALMS
+from registry_contracts.sandbox.faults.places import CONTACTS, KNOWN_SCHEMA, SUBMISSIONS, kebab
 
 CREATE, UPDATE = CONTACTS
 #: Requests with a schema that some realm has configured.
-_KNOWN: Final = f"schema~^({'|'.join({name for realm in REALMS for name in realm.types})})$"
+_KNOWN: Final = f"schema~{KNOWN_SCHEMA}"
 
 
 def _invalid(code: str, test: Callable[[str, Any], bool]) -> Inject:

@@ -20,7 +20,6 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation, is_valid_uid
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.conditions import (
-    ALWAYS,
     COUNTED,
     Condition,
     conditions_of,
@@ -113,7 +112,7 @@ def load(base: str, when: str) -> Fault | None:
     """
     operation, _, name = base.partition(_BETWEEN)
     effect = effects().get(operation, {}).get(name)
-    values = conditions_of(when) if when else []
+    values = conditions_of(when)
     if effect is None:
         return None
     fault = _fault(effect, operation, values)
@@ -130,7 +129,7 @@ def _fault(effect: Effect, operation: str, values: Sequence[Condition]) -> Fault
         (operation,),
         effect.make(values),
         f"{operation} {effect.says}.",
-        when=when or ALWAYS,
+        when=when,
         promised=partial(_promised, effect, load_description().operations[operation]),
     )
 
@@ -155,10 +154,8 @@ def kinds(name: str) -> tuple[str, tuple[str, ...], str]:
     operation, _, effect = base.partition(_BETWEEN)
     if effect not in effects().get(operation, {}):
         return "", ("none",), "row"
-    factors = (
-        tuple(value.factor or "from the n-th on" for value in conditions_of(when)) if when else ("none",)
-    )
-    return _family(operation), factors, effects()[operation][effect].group
+    factors = tuple(value.factor or "from the n-th on" for value in conditions_of(when))
+    return _family(operation), factors or ("none",), effects()[operation][effect].group
 
 
 def _family(operation: str) -> str:

@@ -191,11 +191,9 @@ def _entry(place: str, what: str) -> Inject:
 
 def _newest(request: Request, items: list[Any]) -> int | None:
     """Where the newest draft of the caller, or file of the document, stands."""
-    here = (request.realm, request.role)
-    drafts = [d.identifier for d in request.memory.held.drafts() if (d.realm, d.owner) == here]
     files = [file.id for file in request.memory.held.files() if file.identifier == request.uid]
-    newest = (drafts if request.operation.id == _LIST else files)[-1:]
-    return next((at for at, item in enumerate(items) if newest and newest[0] in item.values()), None)
+    newest = held.newest(request) if request.operation.id == _LIST else max(files, default=0)
+    return next((at for at, item in enumerate(items) if newest and newest in item.values()), None)
 
 
 def _saved_again(item: Any) -> bool:

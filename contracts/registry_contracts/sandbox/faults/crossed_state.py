@@ -81,8 +81,7 @@ async def _with(request: Request, near: Callable[[Request], list[Any]], content:
 
 
 def _own_content(request: Request) -> str:
-    sent = request.document if request.operation.stores == "submission" else request.json
-    return json.dumps(sent)
+    return json.dumps(request.record)
 
 
 @do.effect

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.crossed_state import removing
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import (
@@ -33,6 +35,14 @@ def _dropped(wanted: Any) -> Change:
     )
 
 
+def _deleted(request: Request) -> bool:
+    return request.uid in request.memory.deleted
+
+
+def _not_deleted(request: Request) -> bool:
+    return not _deleted(request)
+
+
 async def _attachments_dropped(request: Request) -> Answer | None:
     dropped, uploads = request.memory.kept, request.memory.uploads.items()
     if request.operation.id == "saveDraft":
@@ -46,8 +56,6 @@ async def _attachments_dropped(request: Request) -> Answer | None:
 
 
 # fmt: off
-#: Requests for a draft that is there, that was deleted, and that never was.
-_THERE, _DELETED, _NEVER_SAVED = "known~saved", "known~deleted", "-known~(saved|deleted)"
 _READ = Rows("draft-", "draft-", "getDraft", "A draft that is read {}.")
 _SAVE, _DELETE, _INFO = (Rows("draft-", "draft-", at) for at in ("saveDraft", "deleteDraft", "getDraftInfo"))
 ROWS: Final = (
@@ -65,10 +73,11 @@ ROWS: Final = (
             "has no languages in its header"),
     ),
     _SAVE("save-merges", "save-replaces",
-        do.send(lambda r: r.with_json({**r.memory.saved.get(r.key, r).member, **r.member}) if r.member else None),
+        do.send(lambda r: r.with_json({**json.loads(draft.content), **r.member}) if
+            r.member and (draft := held.draft_of(r)) else None),
         "A member left out of a later save stays in the draft"),
     _SAVE("not-after-delete", "save-after-delete", do.refuse_before(),
-        "A draft cannot be saved again under a uid whose draft was deleted", _DELETED),
+        "A draft cannot be saved again under a uid whose draft was deleted", _deleted),
     _SAVE("save-deletes-latest", "save-spares-others", removing("unrelated"),
         "Saving a draft deletes the latest other one"),
     _DELETE("delete-takes-others", "delete-spares-others", removing("of_other_account"),
@@ -79,10 +88,10 @@ ROWS: Final = (
     Rows("draft-", "draft-", "draftExists")("never-exists", "exists-present", do.refuse(404),
         "The exists check finds no draft"),
     Rows("draft-", "draft-", "getDraft")("get-absent-empty", "get-absent", do.forgive({}),
-        "A draft that was never saved is read as an empty object", _NEVER_SAVED),
+        "A draft that was never saved is read as an empty object", _not_deleted),
     _INFO("info-absent-empty", "info-absent", do.forgive({}),
-        "The info of a draft that was never saved is an empty object", _NEVER_SAVED),
+        "The info of a draft that was never saved is an empty object", _not_deleted),
     _INFO("info-from-cache", "info-current", do.remember(lambda r: r.key),
-        "The info of a draft is what it was when it was read first", _THERE),
+        "The info of a draft is what it was when it was read first"),
 )
 # fmt: on

@@ -12,7 +12,8 @@ from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
-from registry_contracts.sandbox.validation import CONTACT, REALMS, Field, Kind, RecordType
+from registry_contracts.sandbox.faults.places import TYPES
+from registry_contracts.sandbox.validation import CONTACT, Field, Kind
 
 Given = ParamSpec("Given")
 Record = dict[str, Any]
@@ -55,7 +56,7 @@ NEEDED: Final = tuple(field.name for field in CONTACT.fields if field.mandatory)
 
 def good_record(request: Request, schema: str) -> Record:
     """A record that holds every field of a schema, as the service takes it in a request; empty for no schema."""
-    kinds: Mapping[str, RecordType] = next((r.types for r in REALMS if r.name == request.realm), {})
+    kinds = TYPES.get(request.realm, {})
     header = {"schema": schema, **({"identifier": request.uid} if request.uid else {})}
     fields = kinds[schema].fields if schema in kinds else ()
     return {field.name: sample(field, request.realm, **header) for field in fields}

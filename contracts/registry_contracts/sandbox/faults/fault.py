@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import WORKFLOW_REALMS
-from registry_contracts.sandbox.faults.conditions import ALWAYS, COUNTED, OVERLAPPING, conditions_of
+from registry_contracts.sandbox.faults.conditions import COUNTED, OVERLAPPING, conditions_of
 from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.messages import (
     Answer,
@@ -51,7 +51,7 @@ class Fault:
         effect: Answers in place of the service.
         says: One sentence on what the altered service does.
         where: Which requests are meant; None for all of the operations.
-        when: The conditions under which it acts.
+        when: The conditions under which it acts; empty for always.
         promised: Whether anything is promised of a request, where the fault makes a difference to it.
     """
 
@@ -61,13 +61,13 @@ class Fault:
     effect: Inject = field(repr=False, compare=False)
     says: str
     where: Where | None = field(default=None, repr=False, compare=False)
-    when: str = ALWAYS
+    when: str = ""
     promised: Where = field(default=lambda _: True, repr=False, compare=False)
 
     @property
     def sentence(self) -> str:
         """What the altered service does, and when."""
-        if self.when == ALWAYS:
+        if not self.when:
             return self.says
         return f"{self.says[:-1]} where {' and '.join(each.says for each in conditions_of(self.when))}."
 
@@ -136,7 +136,7 @@ class Rows:
         where: Where | str | None = None,
         *,
         at: str | tuple[str, ...] = (),
-        when: str = ALWAYS,
+        when: str = "",
     ) -> tuple[Fault, ...]:
         """Make one, or one for each operation, which then stands for the `*` in its name and sentence."""
 
@@ -151,7 +151,7 @@ class Rows:
         )
         return tuple(
             Fault(
-                (self.name + name).replace("*", kebab(first)) + (f"@{when}" if when != ALWAYS else ""),
+                (self.name + name).replace("*", kebab(first)) + (f"@{when}" if when else ""),
                 broken(first),
                 (first, *others),
                 effect,

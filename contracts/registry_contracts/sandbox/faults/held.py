@@ -89,6 +89,17 @@ def locked(request: Request) -> bool:
     return request.memory.held.read(lambda records: records.is_locked(*request.key))
 
 
+def submitted(request: Request) -> bool:
+    """Whether the record that a request names was submitted or published."""
+    return request.memory.held.read(lambda records: records.submitted(*request.key))
+
+
+def newest(request: Request) -> str:
+    """The identifier of the caller's newest draft in the realm; empty for none."""
+    drafts = reversed(request.memory.held.drafts())
+    return next((d.identifier for d in drafts if (d.realm, d.owner) == (request.realm, request.role)), "")
+
+
 def owners(request: Request) -> set[str]:
     """The accounts to which what a request names belongs, in whatever realm."""
     return request.memory.held.read(lambda records: records.owners_anywhere(request.uid))
@@ -103,9 +114,8 @@ def file_of(request: Request) -> Attachment | None:
 def _alike(draft: Version, request: Request) -> bool:
     """Whether a draft has the content that a request saves, or that is saved already, the header aside."""
     saved = draft_of(request)
-    sent = request.document if request.operation.stores == "submission" else request.json
     ours, other = (
-        sent if request.body else json.loads(saved.content) if saved else None,
+        request.record if request.body else json.loads(saved.content) if saved else None,
         json.loads(draft.content),
     )
     if not isinstance(ours, dict) or not isinstance(other, dict):

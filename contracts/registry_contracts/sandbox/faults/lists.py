@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.fault import Rows, Table, each
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request
 
@@ -95,9 +96,8 @@ async def of_other_documents(request: Request, got: Answer) -> Answer:
 
 
 def _lacks_newest(items: Items, request: Request) -> Items:
-    here = (request.realm, request.role)
-    own = [uid for (realm, uid), saved in request.memory.saved.items() if (realm, saved.role) == here]
-    return [item for item in items if item.get("identifier") not in own[-1:]]
+    newest = held.newest(request)
+    return [item for item in items if item.get("identifier") != newest]
 
 
 def like(items: Items, *identifiers: str) -> Items:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation
 from registry_contracts.sandbox.authentication import Account
-from registry_contracts.sandbox.faults.places import ACCOUNTS, NAMED_SUBMISSIONS, SIGN_IN
+from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN
 
 if TYPE_CHECKING:
     from registry_contracts.sandbox.faults.held import Held
@@ -141,8 +141,6 @@ class Memory:
         self.saved: dict[Key, Request] = {}
         #: Those that were deleted since, by identifier.
         self.deleted: dict[str, Request] = {}
-        #: Identifiers under which records were created.
-        self.submitted: set[Key] = set()
         #: The request that made each attachment, by its number.
         self.uploads: dict[str, Request] = {}
         #: Role of the account for which each token of the service was issued, and tokens of the fault's own, by role.
@@ -170,8 +168,6 @@ class Memory:
             self.saved[request.key] = request
         elif name == "deleteDraft":
             self.deleted[request.uid] = self.saved.pop(request.key, request)
-        elif name == NAMED_SUBMISSIONS[0] and not answer.errors:
-            self.submitted.add(request.key)
         elif name == SIGN_IN and isinstance(received, dict):
             roles = (a.name for a in ACCOUNTS.values() if a.email == request.member.get("email"))
             self.issued[str(received.get("authenticationToken"))] = next(roles, "")
@@ -231,13 +227,6 @@ class Request(Message):
         return self.realm, self.uid
 
     @property
-    def known(self) -> str:
-        """What is known of its record, in words: a draft is `saved`, one was `deleted`, it was `submitted`."""
-        lists = {"saved": self.memory.saved, "submitted": self.memory.submitted}
-        words = [word for word, keys in lists.items() if self.key in keys]
-        return " ".join([*words, *["deleted"] * (self.uid in self.memory.deleted)])
-
-    @property
     def options(self) -> dict[str, str]:
         """The options in the query, without the dollar that they have in one of the two lists."""
         return {name.removeprefix("$"): value for name, value in self.query}
@@ -253,15 +242,13 @@ class Request(Message):
         return self.memory.uploads.get(self.params.get("attachmentId", ""))
 
     @property
-    def document(self) -> dict[str, Any]:
-        """The document that it sends, or that of the draft that it names."""
-        saved = self.memory.saved.get(self.key)
-        sent = self.member.get("document", self.member) or (saved.member if saved else {})
-        return sent if isinstance(sent, dict) else {}
+    def record(self) -> Any:
+        """The record that it sends: the document of a submission, any other body whole."""
+        return self.member.get("document") if self.operation.stores == "submission" else self.json
 
     def text(self, name: str) -> str | None:
-        """A header, an option, a part of the path, `uid`, `role`, `path`, `known`, `body`, `json`; None for none."""
-        if name in ("uid", "role", "path", "known"):
+        """A header, an option, a part of the path, `uid`, `role`, `path`, `body` or `json`; None for none."""
+        if name in ("uid", "role", "path"):
             return str(getattr(self, name))
         if name == "json":
             return json.dumps(self.json, ensure_ascii=False)

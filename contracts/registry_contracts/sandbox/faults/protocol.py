@@ -15,12 +15,16 @@ from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults.effects import BROKEN
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
-from registry_contracts.sandbox.faults.places import NAMED_SUBMISSIONS, SIGN_IN, SUBMISSIONS
-from registry_contracts.sandbox.validation import REALMS
+from registry_contracts.sandbox.faults.places import (
+    KNOWN_REALM,
+    NAMED_SUBMISSIONS,
+    SIGN_IN,
+    SUBMISSIONS,
+    TYPES,
+)
 
-_KNOWN: Final = f"({'|'.join(realm.name for realm in REALMS)})$"
 #: The query alone names a realm.
-_IN_QUERY: Final = f"-realm~. Realm~^{_KNOWN}"
+_IN_QUERY: Final = f"-realm~. Realm~{KNOWN_REALM}"
 #: A body is nested more than 200 levels deep, or is there and is no well-formed JSON.
 _DEEP: Final = r"body~([\[{][^\[{]*){201}"
 _MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
@@ -48,7 +52,7 @@ def _elsewhere(request: Request) -> Request:
 
 def _in_others(request: Request) -> list[Request]:
     """The request in all other realms."""
-    return [request.with_header("realm", realm.name) for realm in REALMS if realm.name != request.realm]
+    return [request.with_header("realm", realm) for realm in TYPES if realm != request.realm]
 
 
 async def with_those_of_others(request: Request, got: Answer) -> Answer:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE
 from registry_contracts.sandbox.faults.fault import Rows, Table, each
 from registry_contracts.sandbox.faults.identifiers import of_length, other_case
@@ -20,17 +21,12 @@ from registry_contracts.sandbox.faults.messages import (
     answer_json,
     rewritten,
 )
-from registry_contracts.sandbox.faults.places import SUBMISSIONS
-from registry_contracts.sandbox.validation import REALMS
+from registry_contracts.sandbox.faults.places import KNOWN_SCHEMA, SCHEMAS, SUBMISSIONS, TYPES
 
 CREATE, NAMED, UPDATE = SUBMISSIONS
 CREATING: Final = (CREATE, NAMED)
-_TYPES: Final = {realm.name: tuple(realm.types) for realm in REALMS}
-_SCHEMAS: Final = {schema for types in _TYPES.values() for schema in types}
 #: An identifier under which nothing is ever submitted.
 _UNUSED: Final = "rc-nothing-is-submitted-under-this"
-#: Requests under a schema that no realm has.
-_NO_SCHEMA: Final = f"-schema~^({'|'.join(_SCHEMAS)})$"
 
 
 def message_of(clause: str) -> str:
@@ -83,6 +79,15 @@ async def _told_of_content(request: Request, got: Answer) -> Answer:
     return contents if contents and contents.errors else got
 
 
+def _seeded(request: Request) -> bool:
+    """Whether a record was in use before the service started."""
+    return request.uid.startswith("sandbox-")
+
+
+def _submitted(request: Request) -> bool:
+    return held.submitted(request) and not _seeded(request)
+
+
 def _made(request: Request, _: Answer) -> Answer:
     return answer_json(201, {"identifier": request.uid})
 
@@ -95,7 +100,7 @@ def _title_missing(request: Request, got: Answer) -> Answer:
 
 def under_first_schema(request: Request) -> list[Request]:
     """The request under the first schema of its realm, with a document of that schema."""
-    firsts = _TYPES.get(request.realm, ())[:1]
+    firsts = [*TYPES.get(request.realm, ())][:1]
     return [request.with_json({"document": do.good_record(request, s)}).with_params(schema=s) for s in firsts]
 
 
@@ -161,7 +166,7 @@ ROWS: Final = (
         "createWorkflowRecord demands a batchId", at=CREATE),
     # The table.
     _TABLE("taken-accepted", "identifier-taken", _on("identifier-taken", _accepted),
-        "Creating under an identifier that was in use before the service started is accepted", "uid~^sandbox-",
+        "Creating under an identifier that was in use before the service started is accepted", _seeded,
         at=NAMED),
     _TABLE("update-creates", "identifier-unknown", do.mend(lambda r: [r.at(NAMED)]),
         "Updating under an identifier that does not exist creates the record", at=UPDATE),
@@ -169,7 +174,7 @@ ROWS: Final = (
         "Updating a record that is locked for workflow is accepted", at=UPDATE),
     _TABLE("schema-of-another-realm", "schema-of-another-realm", do.mend(under_first_schema),
         "The schemas of all realms are configured in every realm",
-        lambda r: r.params["schema"] in _SCHEMAS.difference(_TYPES.get(r.realm, ()))),
+        lambda r: r.params["schema"] in SCHEMAS.difference(TYPES.get(r.realm, ()))),
     # The order of the steps.
     *each(lambda name, at, message: _TABLE(f"validation-before-{name}", f"order-{name}-before-validation",
             _on(message, _told_of_content), "A faulty document is reported before its identifier is looked at", at=at),
@@ -181,17 +186,18 @@ ROWS: Final = (
         "Under an unknown schema, a document without a title is refused for it"),
     _TABLE("schema-before-realm", "order-realm-before-schema",
         _told("realm-unknown", do.always(_message("schema-unknown").replace("${realm}", "unknown"))),
-        "Where both realm and schema are unknown, the refusal is that of the schema", _NO_SCHEMA),
+        "Where both realm and schema are unknown, the refusal is that of the schema",
+        f"-schema~{KNOWN_SCHEMA}"),
     # What a submission does.
     _TABLE("draft-not-saved", "draft-saved", do.afterwards(lambda r: [r.for_operation("deleteDraft")]),
         "An accepted submission leaves no draft", at=NAMED),
     _TABLE("create-twice", "created-exists", _on("identifier-taken", _accepted),
-        "Creating under an identifier again is accepted when it was submitted before", "known~submitted", at=NAMED),
+        "Creating under an identifier again is accepted when it was submitted before", _submitted, at=NAMED),
     _TABLE("created-twice-at-once", "identifier-once", _on("identifier-taken", _made),
-        "Two creations under one identifier are both accepted", "-known~submitted -uid~^sandbox-", at=NAMED,
-        when="overlapping"),
+        "Two creations under one identifier are both accepted",
+        lambda r: not (_seeded(r) or held.submitted(r)), at=NAMED, when="overlapping"),
     _TABLE("created-unknown", "created-known", _refused_as("identifier-unknown"),
-        "Updating a record that was submitted before is refused because it does not exist", "known~submitted",
+        "Updating a record that was submitted before is refused because it does not exist", _submitted,
         at=UPDATE),
     _TABLE("refused-identifier-taken", "refused-frees-identifier",
         _known_after(lambda got: got.errors, "identifier-taken"),
@@ -213,7 +219,8 @@ ROWS: Final = (
         "A refusal for content holds the errors array and no identifier", at=(NAMED, UPDATE)),
     _TABLE("identifier-letter-case-ignored", "identifier-case-sensitive", _refused_as("identifier-taken"),
         "An identifier is in use when one is that differs only in letter case",
-        lambda r: other_case(r, [uid for realm, uid in r.memory.submitted if realm == r.realm]) is not None, at=NAMED),
+        lambda r: other_case(r, [d.identifier for d in r.memory.held.drafts() if d.realm == r.realm]) is not None,
+        at=NAMED),
     _TABLE("identifier-refuses-128", "identifier-edges", do.refuse_before(),
         "An identifier of 128 characters is refused", "uid~^.{128}$", at=NAMED),
     *each(lambda word, clause, where, says:
