@@ -188,6 +188,9 @@ ROWS: Final = (
         _told("realm-unknown", do.always(_message("schema-unknown").replace("${realm}", "unknown"))),
         "Where both realm and schema are unknown, the refusal is that of the schema",
         f"-schema~{KNOWN_SCHEMA}"),
+    _TABLE("locked-before-content", "order-validation-before-initiate",
+        _known_after(lambda got: got.errors, "locked-record"),
+        "The workflow begins before the document is validated, so that a refused identifier is locked", at=NAMED),
     # What a submission does.
     _TABLE("draft-not-saved", "draft-saved", do.afterwards(lambda r: [r.for_operation("deleteDraft")]),
         "An accepted submission leaves no draft", at=NAMED),
