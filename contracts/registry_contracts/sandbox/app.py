@@ -1,4 +1,4 @@
-"""One sandbox: its handlers over what they share, their routes, its published data, and the page of its description.
+"""One sandbox as an application: its handlers and routes, its published data, and the page of its description.
 
 Each realm has ``sandbox-existing-<realm>`` and five more with ``-2`` to ``-6`` behind it (the author's, published),
 ``sandbox-foreign-<realm>`` (a draft of the other author), ``sandbox-locked-<realm>`` (the author's, submitted and so
@@ -30,7 +30,7 @@ from registry_contracts.sandbox.validation import CONTACT, Realm
 from registry_contracts.sandbox.workflow import Workflow
 
 TEMPORARY_FILES = 20
-#: An accepted workflow update locks its record for good, so tests of updates need several.
+#: An accepted workflow update locks its record for ever, so tests of updates need several.
 EXISTING_RECORDS = 6
 _MARK = "seeded"
 _RECORDS = (
@@ -44,7 +44,7 @@ _RECORDS = (
 
 
 class Seeds:
-    """Plants the published data, once in the life of a database: what was deleted stays deleted."""
+    """Plants the published data, once for each database: what a client deletes stays deleted."""
 
     #: What temporary files are called.
     temporary = "sandbox-temporary-{realm}-{number:02d}"
@@ -96,9 +96,9 @@ def _picture(shade: int, side: int = 16) -> bytes:
     return f"P5 {side} {side} 255\n".encode() + bytes([shade]) * side**2
 
 
-#: The page, and Swagger UI; its package is a plug-in of a framework that the sandbox has no use for.
+#: The page that loads Swagger UI.
 _PAGE = Path(__file__).with_name("page")
-#: Has the browser refuse any request to the outside.
+#: With it the browser refuses all requests to other hosts.
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 
 

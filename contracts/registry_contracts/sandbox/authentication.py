@@ -1,6 +1,6 @@
 """Accounts, tokens and rights (Authentication), and the token operation.
 
-The document shows how a token is requested and sent; how long it lives is ours to choose.
+The document shows how a token is requested and sent, and leaves its lifetime open.
 """
 
 import hmac
@@ -69,7 +69,7 @@ class TokenBook:
     def issue(self, account: Account) -> Token:
         """Return a token for an account, a new one each time."""
         now, habits = self.clock.now(), self.habits
-        # Tokens die all the same when nobody asks for them again.
+        # Expired tokens go, also if nobody uses them again.
         self._issued = {text: token for text, token in self._issued.items() if token.expires > now}
         own = [token for token in self._issued.values() if token.account == account]
         if own and habits.sign_in_again == "same":
@@ -94,10 +94,9 @@ class TokenBook:
 class Identity:
     """Knows who is calling."""
 
-    def __init__(self, tokens: TokenBook, habits: Habits, accounts: tuple[Account, ...] = ACCOUNTS) -> None:
+    def __init__(self, tokens: TokenBook, habits: Habits) -> None:
         self.tokens = tokens
         self.habits = habits
-        self.accounts = accounts
 
     def sign_in(self, email: str, password: str) -> Account:
         """Return the account with this e-mail and password; refuse others without telling which of the two is wrong."""
@@ -105,7 +104,7 @@ class Identity:
             raise bad_request("the e-mail is none")
         if self.habits.email_any_case:
             email = email.strip().lower()
-        for account in self.accounts:
+        for account in ACCOUNTS:
             same = hmac.compare_digest(account.password.encode(), password.encode())
             if account.email == email and same:
                 return account
@@ -130,5 +129,5 @@ class Identity:
 
 
 def may_update(account: Account, owner: str, *, shared: bool = False) -> bool:
-    """Tell whether an account may update or delete a record of ``owner``: authors what is their own, or shared."""
+    """Tell whether an account may update or delete a record of ``owner``: its own, or a shared one."""
     return account.may_write and (shared or account.owns(owner))

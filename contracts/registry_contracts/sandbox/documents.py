@@ -1,8 +1,8 @@
-"""Signing in, contact records, draft versions, attachments, and what all handlers share.
+"""The handlers of signing in, contacts, drafts and attachments, and the context that all handlers share.
 
-The interface document lists no Realm header for attachments, so a document is looked for over all realms. Adding needs
-the right to change the document; listing needs a token; exists, get and thumbnail are open (silent). The creation of
-temporary files is "not shown": the sandbox has some from the start.
+The interface document lists no Realm header for attachments, so the sandbox looks for a document in all realms. Adding
+needs the right to change the document; listing needs a token; exists, get and thumbnail are open (silent). The creation
+of temporary files is "not shown": the sandbox has some from the start.
 """
 
 import json
@@ -63,7 +63,7 @@ from registry_contracts.sandbox.validation import (
 
 
 class Context:
-    """What the handlers of one sandbox share; each rule is a small object and an attribute here."""
+    """What the handlers of one sandbox share: an object for each rule, the storage and the files."""
 
     def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
         over = layers.over
@@ -74,7 +74,7 @@ class Context:
         self.identifiers = IdentifierRule(habits)
         self.identity = Identity(TokenBook(self.clock, settings.token_lifetime, habits), habits)
         self.realms = RealmBook(habits)
-        self.body = BodyReader(settings.json_limit, habits)
+        self.body = BodyReader(habits)
         self.validator = over(Validator)(self.identifiers, habits)
         self.lists = over(Lists)(habits)
         self.files = FileStore(settings.data)
@@ -89,17 +89,23 @@ class Context:
         return lambda identifier: records.owner(realm.name, identifier) is not None
 
     def in_use(self, records: Records, realm: Realm, identifier: str) -> bool:
-        """Tell whether an identifier names a record of the realm, or of any, where it counts in all of them."""
+        """Tell whether an identifier names a record of the realm, or of any realm if the habit says so."""
         elsewhere = self.habits.identifiers_over_realms and records.owners_anywhere(identifier)
         return bool(elsewhere) or records.owner(realm.name, identifier) is not None
 
 
 class Handlers:
-    """Answer some of the operations."""
+    """Base of the handlers, each for some of the operations."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self.habits = context.habits
+
+    def _addressed(self, request: Request) -> tuple[Account, str, Realm]:
+        """Return the caller, the uid and the realm of a request for a contact or a draft."""
+        caller = self.context.identity.require(request)
+        uid = self.context.identifiers.from_path(request)
+        return caller, uid, self.context.realms.of_documents(request)
 
 
 class SignIn(Handlers):
@@ -128,7 +134,7 @@ class Contacts(Handlers):
     """Answers ``createContact`` and ``updateContact``."""
 
     async def create(self, request: Request) -> Response:
-        """Store a new contact, under ``header.identifier`` or else an identifier of our making."""
+        """Store a new contact under ``header.identifier``, else under a new identifier."""
         context = self.context
         caller = context.identity.require(request)
         realm = context.realms.of_documents(request)
@@ -148,9 +154,7 @@ class Contacts(Handlers):
     async def update(self, request: Request) -> Response:
         """Replace a contact of the caller's own."""
         context = self.context
-        caller = context.identity.require(request)
-        uid = context.identifiers.from_path(request)
-        realm = context.realms.of_documents(request)
+        caller, uid, realm = self._addressed(request)
         self.require_schema(request, realm)
         with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
@@ -168,7 +172,7 @@ class Contacts(Handlers):
 
     @property
     def states(self) -> list[str]:
-        """The versions that a contact has; the last of them is the one that counts."""
+        """The versions that a contact has; the last one counts."""
         return self.habits.contact_versions.split()
 
     def require_schema(self, request: Request, realm: Realm) -> None:
@@ -210,7 +214,7 @@ class Contacts(Handlers):
         return header.get("identifier") if isinstance(header, dict) else None
 
     def require_own_to_update(self, records: Records, caller: Account, realm: Realm, identifier: str) -> None:
-        """Refuse to create under an identifier in use, unless that is to update a contact of one's own."""
+        """Refuse to create under an identifier in use, unless the habit takes it for an update of the caller's own."""
         present = records.version(realm.name, identifier, self.states[-1])
         own = present is not None and present.schema == CONTACT.name and may_update(caller, present.owner)
         if not (own and self.habits.contact_post_updates):
@@ -245,7 +249,6 @@ class Drafts(Handlers):
             self.require_unlocked(records, realm, uid)
             created = records.version(realm.name, uid, DRAFT) is None
             content = self.taken(records, realm, uid, kind, body)
-            # Whose it was, and whose it is from now on.
             before = records.owner(realm.name, uid) or caller.name
             records.store(realm.name, uid, DRAFT, schema=kind.name, owner=before, content=content)
             after = {"passed": caller.name, "joined": " ".join(dict.fromkeys([*before.split(), caller.name]))}
@@ -259,7 +262,7 @@ class Drafts(Handlers):
         return context.responses.written(stored, status, location)
 
     def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
-        """Return the JSON text that is stored for what was sent; refuse what is not taken as a draft."""
+        """Return the JSON text to store; refuse what is not accepted as a draft."""
         if self.habits.contact_drafts_refused and kind.name == CONTACT.name:
             raise bad_request("drafts of contacts are not kept")
         versions = (records.version(realm.name, uid, state) for state in (DRAFT, PUBLISHED))
@@ -290,7 +293,7 @@ class Drafts(Handlers):
         return json_response(info)
 
     def _info_of_nothing(self, uid: str) -> Response:
-        """Answer with success that there is no draft to tell of."""
+        """Answer with success that there is no draft."""
         if self.habits.info_of_nothing == "204":
             return Response(status_code=NO_CONTENT)
         asked = {self.habits.identifier_member: uid, "exists": False, "askedOn": time.time()}
@@ -338,7 +341,7 @@ class Drafts(Handlers):
     def require_right(
         self, records: Records, caller: Account, realm: Realm, uid: str, *, shared: bool
     ) -> None:
-        """Refuse a caller who may not create this record, or not change it, be it shared or not."""
+        """Refuse a caller who may not create or change this record; `shared`: authors may change each other's."""
         owner = records.owner(realm.name, uid)
         if owner is None and not caller.may_write:
             raise forbidden("this account may not create drafts")
@@ -348,7 +351,7 @@ class Drafts(Handlers):
             raise forbidden("this account may not change this draft")
 
     def require_unlocked(self, records: Records, realm: Realm, uid: str) -> None:
-        """Refuse a write to the draft of a locked record, where the habit is to."""
+        """Refuse a write to the draft of a locked record if the habit says so."""
         if not self.habits.locked_draft_writable and records.is_locked(realm.name, uid):
             raise conflict("the record is locked")
 
@@ -364,12 +367,6 @@ class Drafts(Handlers):
         if other and self.habits.others_drafts == "refused" and request.method != "HEAD":
             raise forbidden("this draft is another account's")
         return draft
-
-    def _addressed(self, request: Request) -> tuple[Account, str, Realm]:
-        context = self.context
-        caller = context.identity.require(request)
-        uid = context.identifiers.from_path(request)
-        return caller, uid, context.realms.of_documents(request)
 
 
 # The library's own table, not the machine's: the same answer everywhere.
@@ -459,7 +456,7 @@ class Attachments(Handlers):
         return Response(image, media_type=f"image/{form.lower()}")
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
-        """Refuse a document that is not there in any realm, or that the caller may not change."""
+        """Refuse a document that no realm has, or that the caller may not change."""
         owners = records.owners_anywhere(uid)
         if not owners and not self.habits.attachments_of_anything:
             raise not_found("there is no document of this uid")
@@ -505,7 +502,7 @@ class Attachments(Handlers):
         return records.add_attachment(attachment)
 
     def requested(self, request: Request) -> Attachment:
-        """Return the attachment the path names; refuse where document, number and name do not belong together."""
+        """Return the attachment of the path; refuse if document, number and name do not belong together."""
         if not self.habits.attachments_open:
             self.context.identity.require(request)
         uid = self._document(request)
@@ -519,11 +516,11 @@ class Attachments(Handlers):
         return attachment
 
     def stored_number(self, records: Records, uid: str, number: int) -> int:  # noqa: ARG002
-        """Return the number under which an attachment is stored that clients know by another."""
+        """Return the stored number of an attachment from the number that clients know."""
         return number
 
     def shown_number(self, attachment: Attachment) -> int:
-        """Return the number by which clients know an attachment."""
+        """Return the number that clients know, from the stored attachment."""
         return attachment.id
 
     def written(self, attachment: Attachment, status: int) -> Response:

@@ -1,4 +1,4 @@
-"""How one sandbox is set up: its settings, and its habits, which fill what the interface document leaves open."""
+"""How a sandbox is set up: its settings, and its habits, the default for each point the document leaves open."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
@@ -16,21 +16,20 @@ ONE_GIGABYTE: Final = 1024**3
 
 @dataclass(frozen=True)
 class Settings:
-    """The figures a sandbox is started with.
+    """The options of a sandbox.
 
     Attributes:
-        data: folder for the database and the files; ``None`` keeps everything for this process only.
-        size_limit: largest attachment accepted by Create, in bytes; ``json_limit``: largest JSON body.
-        token_lifetime: seconds a token stays valid.
-        habits: habits by name, laid over those of the variants.
-        observed: count what the service shows, see ``registry_contracts.sandbox.faults.observer``.
-        origins: pages of these origins may use it; ``None`` leaves browsers to find that they may not.
+        data: Folder for the database and the files; ``None`` keeps nothing after this process.
+        size_limit: Largest attachment that Create accepts, in bytes.
+        token_lifetime: Seconds that a token is valid.
+        habits: Habits by name; they win over those of the variants.
+        observed: Count what the service shows, see ``registry_contracts.sandbox.faults.observer``.
+        origins: Pages of these origins may use it; ``None`` allows none.
     """
 
     data: Path | None = None
     size_limit: int = ONE_GIGABYTE
     token_lifetime: float = 3600.0
-    json_limit: int = 16 * 1024**2
     variants: tuple[str, ...] = ()
     habits: tuple[tuple[str, Any], ...] = ()
     faults: tuple[str, ...] = ()
@@ -51,7 +50,7 @@ def _habit(usual: _Value, meaning: str) -> _Value:
 # fmt: off
 @dataclass(frozen=True)
 class Habits:
-    """The plainest HTTP habit for each silent point; another reading of the silence is another value."""
+    """The default behaviour at each silent point; variants set other values."""
 
     # Statuses.
     token_status: int = _habit(200, "success of the token operation")
@@ -233,11 +232,11 @@ class Habits:
 
 
 def read_habits(words: Iterable[str]) -> tuple[tuple[str, Any], ...]:
-    """Read habits given as NAME=VALUE; a habit or value that there is not is a ``UsageError``."""
+    """Read habits given as NAME=VALUE; an unknown habit or a wrong value is a ``UsageError``."""
     return tuple(_read_habit(word) for word in words)
 
 
-#: The smallest and the largest value that a number may have: statuses, and what is not named here.
+#: The smallest and the largest value of statuses, and of some other numbers.
 _STATUSES: Final = (200, 499)
 _NUMBERS: Final = {"timestamp_digits": (1, 9), "thumbnail_pixels": (1, 4096), "token_bytes": (4, 4096)}
 
@@ -258,7 +257,7 @@ def _read_habit(word: str) -> tuple[str, Any]:
 
 
 def described() -> Iterator[tuple[str, str, str]]:
-    """Yield every habit: its name, its usual value as it is given, and what it is about."""
+    """Yield every habit: its name, its default as ``--habit`` takes it, and its meaning."""
     for habit in fields(Habits):
         usual = habit.default if isinstance(habit.default, str) else str(habit.default).lower()
         yield habit.name, usual, habit.metadata["meaning"]

@@ -1,6 +1,6 @@
-"""Requests as they come over the wire: paths, headers, query strings, JSON bodies, identifiers, and their refusal.
+"""Reads requests: paths, headers, query strings, JSON bodies and identifiers, and refuses what it cannot read.
 
-What cannot be decoded or is given twice is refused, never guessed.
+A value that cannot be decoded or is given twice is refused, never guessed.
 """
 
 import asyncio
@@ -80,9 +80,9 @@ _MOST_PARAMETERS = 200
 
 
 def query_value(request: Request, name: str) -> str | None:
-    """Return the decoded value of one query parameter, ``None`` when it is not there; the name's letter case counts.
+    """Return the decoded value of one query parameter, or ``None``; the letter case of its name counts.
 
-    A query that cannot be decoded, or that gives the parameter more than once, is refused.
+    It refuses a query that cannot be decoded or repeats the parameter.
     """
     raw = request.scope["query_string"].decode("latin-1")
     try:
@@ -105,6 +105,8 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DEEPEST = 200
 _LARGE = 256 * 1024
+#: The largest JSON body, in bytes.
+_LONGEST = 16 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -116,10 +118,9 @@ class JsonBody:
 
 
 class BodyReader:
-    """Reads the JSON body of a request, up to a limit in bytes."""
+    """Reads the JSON body of a request, up to a limit."""
 
-    def __init__(self, limit: int, habits: Habits) -> None:
-        self.limit = limit
+    def __init__(self, habits: Habits) -> None:
         self.habits = habits
 
     async def read(self, request: Request, *, half_pairs: bool = False) -> JsonBody:
@@ -132,8 +133,8 @@ class BodyReader:
         raw = bytearray()
         async for chunk in request.stream():
             raw += chunk
-            if len(raw) > self.limit:
-                raise Refusal(Reason.TOO_LARGE, f"the body is larger than {self.limit} bytes")
+            if len(raw) > _LONGEST:
+                raise Refusal(Reason.TOO_LARGE, f"the body is larger than {_LONGEST} bytes")
         if self.habits.json_lenient:
             raw = raw.removeprefix(_BYTE_ORDER_MARK)
         body = await run_in_threadpool(self.parse, raw) if len(raw) > _LARGE else self.parse(raw)
@@ -300,7 +301,7 @@ TRANSPORT: Final = "transport"
 
 
 class JsonRefusals(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, but what is no HTTP at all is refused in JSON too."""
+    """uvicorn's HTTP/1.1, but bytes that are no HTTP are refused with a JSON body."""
 
     _refused = False
 
@@ -326,6 +327,6 @@ class JsonRefusals(H11Protocol):
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self._refused = True
-        # Closed at once, with bytes still arriving, the connection would be reset, and the refusal lost on its way.
+        # Closing at once, while bytes still arrive, would reset the connection and lose the refusal.
         self.transport.write_eof()
         self.loop.call_later(LINGER_SECONDS, self.transport.close)

@@ -1,4 +1,4 @@
-"""Classes laid over those of the parts of a sandbox, which are so composed when it is made."""
+"""Combines the classes of the sandbox's parts with those of variants, when a sandbox is made."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -7,13 +7,13 @@ _Part = TypeVar("_Part")
 
 
 class Layers:
-    """Other behaviour for parts of a sandbox: subclasses of their classes, a later one asked before an earlier one."""
+    """Subclasses of the sandbox's parts, which change their behaviour; a later one comes first."""
 
     def __init__(self, layers: Iterable[type] = ()) -> None:
         self._layers = tuple(dict.fromkeys(layers))
 
     def over(self, faithful: type[_Part]) -> type[_Part]:
-        """Return a class that behaves as the layers over a class say and, where these ask further, as that class."""
+        """Return a class that inherits from all layers of a part, and then from the part."""
         over = [layer for layer in reversed(self._layers) if issubclass(layer, faithful)]
         outermost = [
             layer

@@ -103,10 +103,10 @@ class Lists:
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
 
     def close(self) -> None:
-        """Let go of what it holds: nothing, but in a variant."""
+        """Release what a variant holds."""
 
     def number(self) -> str:
-        """Return the number that a list tells of an attachment; one of the storage's own where it is not to be told."""
+        """Return the column of an attachment's number in a list; the habit may hide the real one."""
         return "id" if self.habits.attachment_id_listed else "id * 7 + 3"
 
     def page(

@@ -1,4 +1,4 @@
-"""The shapes of answers that the habits give: metadata, lists, what writes answer, refusals."""
+"""The shapes of answers, as the habits give them: metadata, lists, answers to writes, refusals."""
 
 import json
 import re
@@ -20,7 +20,7 @@ NO_CONTENT: Final = 204
 _UNAUTHORIZED: Final = 401
 _PARTIAL: Final = 206
 REDIRECTS: Final = range(300, 400)
-#: What is told of.
+#: What an answer can describe.
 Stored = Version | Attachment
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -69,7 +69,7 @@ class Responses:
         self.clock = clock
 
     def described(self, stored: Stored) -> dict[str, Any]:
-        """Return what is told of a version or an attachment (fields of these records: not shown)."""
+        """Return the description of a version or an attachment (fields of these records: not shown)."""
         columns = (version_columns if isinstance(stored, Version) else attachment_columns)(self.habits)
         row = {name: getattr(stored, column) for name, column in columns.items()}
         if self.habits.realm_capitals and "realm" in row:
@@ -77,7 +77,7 @@ class Responses:
         return self.of_row(row)
 
     def of_row(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the description made from one row of a list, whose names are those shown; moments are written."""
+        """Return the description of one row of a list, with its moments as text."""
         habits, number = self.habits, self.habits.attachment_id_member
         if habits.attachment_id_in_link and "filename" in row:
             place = f"{row[habits.identifier_member]}/attachments/{row[number]}/{row['filename']}"
@@ -92,7 +92,7 @@ class Responses:
         return shown
 
     def written(self, stored: Stored, status: int, location: str = "", **more: Any) -> Response:
-        """Return the response to a write; ``location``: where a redirect leads, if not to the record."""
+        """Return the response to a write; a redirect leads to ``location``, else to the record."""
         habits, record = self.habits, {**self.described(stored), **more}
         number = record.get(habits.attachment_id_member)
         if status == NO_CONTENT:
@@ -114,7 +114,7 @@ class Responses:
         return Response(draft.content, media_type=JSON)
 
     def existing(self, whole: Response) -> Response:
-        """Return the response of an exists check, from that of the read; without its length where that is the habit."""
+        """Return the response of an exists check from that of the read; the habit may leave its length out."""
         status = self.habits.exists_status
         if status == NO_CONTENT or not self.habits.head_length:
             return Response(status_code=status, media_type=whole.media_type)

@@ -1,4 +1,4 @@
-"""Starting the sandbox: options, the listening socket, the server, the line that says it is ready, and the end."""
+"""Starts and ends the sandbox: its options, socket, server, and the lines that say that it is ready."""
 
 import os
 import signal
@@ -32,17 +32,17 @@ class _Lifetime(click.IntRange):
 
 
 class SandboxServer(uvicorn.Server):
-    """A server that says when it accepts connections, and for which a signal is a normal end."""
+    """A server that reports when it accepts connections, and for which a signal is a normal end."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say so."""
+        """Start, then report it."""
         for listener in sockets or ():
-            # Connections inherit it. Without, the body of an answer waits until the client has acknowledged its head:
-            # forty milliseconds each, wherever the socket was made without naming its protocol.
+            # Connections inherit this. Without it the body of an answer waits 40 ms until the client has acknowledged
+            # the head.
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         await super().startup(sockets)
         self._ready()
@@ -77,7 +77,7 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        # Longer than clients usually keep an idle connection, so that it is they who close it.
+        # Longer than clients usually keep an idle connection, so that clients close it.
         timeout_keep_alive=75,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=256 * 1024,
@@ -111,7 +111,7 @@ _TEN_YEARS: Final = 10 * 365 * 86400
     "variants",
     metavar="NAME",
     multiple=True,
-    help="Fill silences otherwise, as `list variants` shows; may be repeated.",
+    help="Server variant, as `list variants` shows; may be repeated.",
 )
 @click.option(
     "--habit",
@@ -132,11 +132,9 @@ _TEN_YEARS: Final = 10 * 365 * 86400
     "--weather",
     metavar="NAME",
     multiple=True,
-    help="Put it into bad weather, as `list weathers` shows; may be repeated.",
+    help="Network fault, as `list weathers` shows; may be repeated.",
 )
-@click.option(
-    "--weather-seed", type=int, default=1, show_default=True, help="The same seed, the same weather."
-)
+@click.option("--weather-seed", type=int, default=1, show_default=True, help="Seed of the network faults.")
 @click.option("--observed", is_flag=True, help="Count what is shown, for a proof.")
 @click.option(
     "--cors",
@@ -173,7 +171,7 @@ def main(argv: list[str]) -> int:
 
 
 def serve_on(argv: list[str], listener: socket.socket) -> int:
-    """Serve the sandbox on a socket that is listening already; options about the address count for nothing."""
+    """Serve the sandbox on a socket that listens already; options about the address are ignored."""
     options = command.make_context("sandbox", argv).params
     del options["host"], options["port"]
     return _serve(Settings(**options), listener)
@@ -181,7 +179,7 @@ def serve_on(argv: list[str], listener: socket.socket) -> int:
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
-        # An empty host, which would be every address of this machine, is resolved to none.
+        # Without this, an empty host would mean all addresses of this machine.
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as problem:
         raise UsageError(f"--host {host!r} is no address of this machine") from problem
@@ -195,7 +193,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
-    # Loaded late: a wrong option is answered at once; and only what is asked for.
+    # Loaded late, so that a wrong option is answered at once.
     from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
 
     differs = settings.variants or settings.habits or settings.faults or settings.observed
@@ -214,7 +212,7 @@ def _serve_app(app: "Starlette", settings: Settings, listener: socket.socket) ->
     if settings.origins is not None:
         from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
 
-        # Outermost: a browser hides any answer without these headers, those of faults and of the weather too.
+        # Outermost: a browser hides every answer without these headers, also those of faults and network faults.
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.origins.names,
@@ -247,7 +245,7 @@ def altered(settings: Settings) -> "Starlette":
 
         from registry_contracts.sandbox.faults.observer import Observer  # noqa: PLC0415
 
-        # Appended last: nearest to the service, where bodies are neither compressed nor cut into pieces.
+        # Appended last, nearest to the service, where bodies are neither compressed nor chunked.
         app.user_middleware.append(Middleware(Observer))
     if faults:
         from registry_contracts.sandbox.faults.fault import Injector  # noqa: PLC0415

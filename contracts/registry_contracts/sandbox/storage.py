@@ -1,4 +1,4 @@
-"""What one sandbox stores: records and attachments in a database, files in a folder, and previews of files."""
+"""What a sandbox stores: records and attachments in a database, and files in a folder; also previews of files."""
 
 import base64
 import io
@@ -27,7 +27,7 @@ PUBLISHED: Final = "published"
 
 
 class Clock:
-    """Tells the time, no finer than it is written: what a client reads is what it can ask for again in a filter.
+    """Tells the time as precisely as it is written, so that a client can filter by a moment that it has read.
 
     ``digits`` of fractional seconds are written, 1 to 9; ``offset`` says that it is UTC.
     """
@@ -170,7 +170,7 @@ class Records:
         return {owner for (owner,) in self.connection.execute(_OWNERS_ANYWHERE, {"identifier": identifier})}
 
     def submitted(self, realm: str, identifier: str) -> bool:
-        """Tell whether the record is more than a draft: published, or locked now or soon."""
+        """Tell whether the record is published or has a lock, now or soon."""
         return any(state != DRAFT for _, state in self._owners(realm, identifier))
 
     def is_locked(self, realm: str, identifier: str) -> bool:
@@ -183,7 +183,7 @@ class Records:
     def lock(
         self, realm: str, identifier: str, owner: str, delay: float = 0, seconds: float | None = None
     ) -> None:
-        """Lock a record for workflow, after a delay and for so many seconds, or for good; a lock that holds stays."""
+        """Lock a record for workflow, after a delay, for some seconds or for ever; a present lock stays."""
         moment = self.clock.now() + timedelta(seconds=delay)
         until = datetime.max if seconds is None else moment + timedelta(seconds=seconds)
         self.connection.execute(_LOCK, (realm, identifier, owner, moment, until))
@@ -221,7 +221,7 @@ class Records:
         }
 
     def attachment(self, uid: str, number: int, filename: str | None) -> Attachment | None:
-        """Return the attachment of that number, if it is of that document, and of that name where one is given."""
+        """Return the attachment of a number if it has that document, and that name if one is given."""
         question = (
             "SELECT * FROM attachments WHERE id = ? AND identifier = ? AND filename = coalesce(?, filename)"
         )

@@ -115,7 +115,7 @@ ORT_ANNEX = _type("ortAnnex", "header Header", "title lstring!", "report Referen
 
 @dataclass(frozen=True)
 class Realm:
-    """One application context; where it ``holds_documents`` not, it serves the workflow endpoint only."""
+    """One application context; unless it ``holds_documents``, it serves the workflow endpoint only."""
 
     name: str
     types: Mapping[str, RecordType]
@@ -137,9 +137,9 @@ REALMS = (
 class RealmBook:
     """Finds the realm and the schema a request names; production realms are unknown here."""
 
-    def __init__(self, habits: Habits, realms: tuple[Realm, ...] = REALMS) -> None:
+    def __init__(self, habits: Habits) -> None:
         self.habits = habits
-        self.realms = {realm.name: realm for realm in realms}
+        self.realms = {realm.name: realm for realm in REALMS}
 
     def named(self, name: str) -> Realm | None:
         """Return the configured realm of that name, or ``None``; letter case counts."""
@@ -153,7 +153,7 @@ class RealmBook:
         return ((query or header) if self.habits.realm_query_first else (header or query)) or None
 
     def of_documents(self, request: Request) -> Realm:
-        """Return the realm of a contact or draft operation, from its header; refuse none, and one without documents."""
+        """Return the realm of a contact or draft operation; refuse a missing one, and one without documents."""
         habits = self.habits
         name = header_value(request, "realm")
         if not name and habits.realm_in_any_query:

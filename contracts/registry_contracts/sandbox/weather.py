@@ -1,8 +1,7 @@
-"""Weather: the environments a faithful service may have to live in, each by its name.
+"""Network faults, on the command line ``--weather``: what happens to requests and answers on their way.
 
-A weather never changes what the service does, only what happens to a request or an answer on its way: it comes late,
-broken, not at all, or something else stands in its place. Each is a function of one ``Meeting`` and a row of ``ALL``.
-The faithful code knows nothing of this module.
+A message comes late, broken or not at all, or a gateway answers. The service itself does not change, and the faithful
+code does not import this module. Each network fault is a function over one ``Meeting`` and a row of ``WEATHERS``.
 """
 
 import asyncio
@@ -44,9 +43,9 @@ _BACKLOG = 2048
 
 
 class Gate:
-    """Refuses connections for a while: as a server does that is down, or not up again yet.
+    """Refuses connections for a while, like a server that is down or restarting.
 
-    Does nothing before ``stand_before`` was called, so an application served in another way has no gate to shut.
+    Without ``stand_before`` it does nothing.
     """
 
     def __init__(self) -> None:
@@ -56,11 +55,11 @@ class Gate:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def stand_before(self, server: uvicorn.Server, listener: socket.socket) -> None:
-        """Take charge of the socket that a server is about to listen on."""
+        """Take over the socket that a server is about to listen on."""
         self._server, self._listener = server, listener
 
     def shut(self, seconds: float | None = None) -> None:
-        """Drop every connection and refuse new ones, for so many seconds or for ever; called in the server's loop."""
+        """Drop all connections and refuse new ones, for some seconds or for ever. Call it in the server's loop."""
         if self._server is None or self._listener is None or self._spare is not None:
             return
         self._spare = _holding_address_of(self._listener)
@@ -72,7 +71,7 @@ class Gate:
             asyncio.get_running_loop().call_later(seconds, self._open_soon)
 
     def close(self) -> None:
-        """Give the port up; called when the server has ended."""
+        """Release the port after the server has ended."""
         if self._spare is not None:
             self._spare.close()
 
@@ -100,7 +99,7 @@ def _connection(server: uvicorn.Server) -> asyncio.Protocol:
 
 
 def _holding_address_of(listener: socket.socket) -> socket.socket:
-    """Return a socket that holds the same address without listening: no other process takes the port meanwhile."""
+    """Return a socket that holds the same address without listening, so that no other process takes the port."""
     spare = socket.socket(listener.family, listener.type)
     spare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the server does with the first
     for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
@@ -112,15 +111,14 @@ def _holding_address_of(listener: socket.socket) -> socket.socket:
 
 Figures = Mapping[str, float | str]
 
+#: How a run over the faithful service ends: polite retries get through, or the service cannot be judged.
 PASSES: Final = "pass"
-"""Polite retry gets through."""
 STANDS_IN_THE_WAY: Final = "inconclusive"
-"""The service cannot be judged in it."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One request that a weather meets, and the application below."""
+    """One request that a network fault meets, and the application behind it."""
 
     app: ASGIApp
     scope: Scope
@@ -144,7 +142,7 @@ class Asked:
         await self.app(self.scope, self.receive, send or self.send)
 
     async def loses_answer(self) -> None:
-        """Pass it on, and let no client get the answer."""
+        """Pass it on and discard the answer."""
 
         async def discarded(_message: Message) -> None:
             pass
@@ -152,7 +150,7 @@ class Asked:
         await self.passes(discarded)
 
     async def gone(self) -> None:
-        """Wait until the client is gone."""
+        """Wait until the client disconnects."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
@@ -173,17 +171,17 @@ class Asked:
 
 
 class Meeting:
-    """A weather over an application; ``met`` counts its requests.
+    """ASGI middleware: one network fault before an application; ``met`` counts its requests.
 
     Args:
-        app: what stands below.
-        figures: how strong the weather is, by name.
-        seed: makes chance the same again for the same order of requests.
+        app: The application behind it.
+        figures: How strong the network fault is, by name.
+        seed: The same seed and order of requests give the same faults.
     """
 
     def __init__(self, app: ASGIApp, weather: "Weather", figures: Figures, gate: Gate, seed: int) -> None:
         self.app, self.weather, self.figures, self.gate = app, weather, figures, gate
-        # A source of chance of its own, so that other weathers beside it change nothing for it.
+        # Each network fault has its own random numbers, so that others do not change it.
         self.chance = random.Random(f"{seed} {weather.name}")  # noqa: S311 - nothing secret
         self.met = 0
         self.until: float | None = None
@@ -194,7 +192,7 @@ class Meeting:
         return float(self.figures[name])
 
     def strikes(self, share: str = "share") -> bool:
-        """Tell whether chance has it."""
+        """Draw whether the fault strikes, with the probability of a figure."""
         return self.chance.random() < self[share]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -214,12 +212,12 @@ Act = Callable[[Meeting, Asked], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Weather:
-    """One environment.
+    """One network fault.
 
     Attributes:
-        act: answers one request.
-        figures: how strong it is, by name, where the command line says nothing else; ``share`` of the requests meet it.
-        expects: how a run over the faithful service ends in it.
+        act: Answers one request.
+        figures: How strong it is by default, by name; with ``share`` it strikes only this share of the requests.
+        expects: How a run over the faithful service ends.
     """
 
     name: str
@@ -271,7 +269,7 @@ async def _empty_answers(meeting: Meeting, asked: Asked) -> None:
     await Response("", status, headers)(asked.scope, asked.receive, asked.send)
 
 
-#: What filters take for an attack in a body.
+#: Parts of a body that filters take for an attack.
 _SUSPICIOUS: Final = (b"<", b"../")
 
 
@@ -400,14 +398,14 @@ WEATHERS = (
 )
 # fmt: on
 ALL: Final = {weather.name: weather for weather in WEATHERS}
-"""Every weather by its name."""
+"""Every network fault by its name."""
 
 
 def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
-    """Put weathers over an application that has not started yet, the first of them met first.
+    """Put network faults before an application that has not started yet; requests meet the first one first.
 
     Args:
-        texts: As the command line gives them: ``NAME``, ``NAME:FIGURE=VALUE:…``, several with commas between.
+        texts: From the command line: ``NAME``, ``NAME:FIGURE=VALUE:…``, several with commas between.
 
     Raises:
         UsageError: a name or a figure is unknown, or its value cannot be used; the line suggests another.
@@ -416,7 +414,7 @@ def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     for weather, figures in reversed([_read(part) for part in parts]):
         make = partial(Meeting, weather=weather, figures=figures, gate=gate, seed=seed)
-        # In front: nearer to the wire than everything that is there already.
+        # Starlette puts it in front of all middleware that is there already.
         app.add_middleware(make)
     return gate
 
@@ -446,5 +444,5 @@ def _figure(weather: Weather, setting: str) -> tuple[str, float | str]:
 
 
 def figures_text(weather: Weather) -> str:
-    """Return the figures of a weather as the command line would give them."""
+    """Return the figures of a network fault as the command line takes them."""
     return ":".join(f"{name}={value}" for name, value in weather.figures.items())

@@ -1,6 +1,6 @@
-"""Workflow submission: the problems of its body, the nine rows of the status table, and the five steps in their order.
+"""Workflow submission: the nine rows of the status table, and the five steps in their order.
 
-Order of what is looked at, first refusal wins:
+Order of the checks; the first refusal wins:
 
 1. anonymous (row 9), before anything else is read;
 2. realm, header before query (rows 1 and 2), then schema (row 3);
@@ -210,7 +210,7 @@ class Workflow(Handlers):
             if not caller.may_write:
                 raise Row.MAY_NOT_CREATE.refusal()
             return
-        # One that does not exist is told of in step 1, to whom may write.
+        # Step 1 refuses a record that does not exist, for callers who may write.
         owner = records.owner(submission.realm.name, identifier) or caller.name
         if not may_update(caller, owner, shared=self.habits.records_shared):
             raise Row.MAY_NOT_UPDATE.refusal()

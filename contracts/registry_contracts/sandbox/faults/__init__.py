@@ -1,1 +1,1 @@
-"""Faults drawn mechanically: place, operator and condition, injected between the service and its clients."""
+"""Faults: changes to requests and answers, between the service and its clients, that break named clauses."""

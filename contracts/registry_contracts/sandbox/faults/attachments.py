@@ -1,4 +1,4 @@
-"""Faults of attachments: which files are taken and kept, found and given, and what a thumbnail shows."""
+"""Faults of attachments: files refused, lost, mixed up or found by mistake, and wrong previews."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _NOT_FOUND: Final = answer_json(404, {"message": "there is no such attachment of
 
 
 def _uploads(request: Request) -> dict[str, Request]:
-    """Numbers of a document's attachments, the oldest first, with the requests that made them."""
+    """The requests that created a document's attachments, by number, oldest first."""
     uploads = request.memory.uploads.items()
     return {number: upload for number, upload in uploads if upload.uid == request.uid}
 
 
 def _nth(at: int) -> Callable[[Request], list[Request]]:
-    """The request for the attachment of the document at a place in the order in which they were made."""
+    """The request for the n-th attachment of the document."""
     return lambda request: [_for(request, number) for number in [*_uploads(request)][at:][:1]]
 
 
@@ -34,7 +34,7 @@ def _for(request: Request, number: str) -> Request:
 
 
 def _instead(at: int) -> Inject:
-    """Give that one in place of any other attachment that is there."""
+    """Answer with the n-th attachment instead of the requested one, if that exists."""
     return do.send(lambda r: _nth(at)(r)[0] if r.params["attachmentId"] in _uploads(r) else None)
 
 
@@ -56,7 +56,7 @@ _PERSISTED = Rows("persisted-", "attachment-", says="A temporary file {}.")
 _PREVIEW = Rows("thumbnail-", "attachment-thumbnail-", _THUMBNAIL, "The thumbnail of a file {}.")
 _OTHER = Rows("attachment-", "attachment-")
 _FOUND = replace(_OTHER, says="{} where it should find none.")
-#: A temporary file that is not there is taken, with no attachment of it.
+#: Accept a temporary file that does not exist, and create no attachment.
 _MADE_UP: Final = do.answer(
     lambda r, got: answer_json(201, {"id": 1_000_000}) if got.status == 404 and r.signed_in else got)
 ROWS: Final = (

@@ -1,7 +1,7 @@
 """Conditions: when a fault acts.
 
-Most are the values of the factor table that requests of the tests are combined from, read anew from the document as
-the service sees them: on the request, and in what it holds.
+Most are values of the factor table. The tests combine them in requests; here the sandbox recognises them in a request
+and in its storage.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from registry_contracts.sandbox.faults.places import (
 from registry_contracts.sandbox.validation import Expectation
 
 OVERLAPPING: Final = "overlapping"
-#: From the n-th time on that everything else holds, for an identifier.
+#: The fault acts from the n-th request on that meets all other conditions, counted for each identifier.
 COUNTED: Final = ("from-2", "from-3")
 _NAMED, _UPDATE = NAMED_SUBMISSIONS
 #: Members of a contact that are arrays.
@@ -37,24 +37,24 @@ _WRITES: Final = operations_with(family="draft", safe=False)
 _OF_FILES: Final = operations_with(family="attachment", needs="attachment")
 _OF_DOCUMENTS: Final = tuple(name for name in operations_with(family="attachment") if name not in _OF_FILES)
 _BY_UID: Final = (*_READS, *_WRITES, *_OF_DOCUMENTS)
-#: Operations that have conditions of the factor table; signing in has no caller and no realm.
+#: Operations with factors; signing in has neither caller nor realm.
 OPERATIONS: Final = (*SUBMISSIONS, *_READS, *_WRITES, "listDrafts", *_OF_DOCUMENTS, *_OF_FILES, *CONTACTS)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A row of the table.
+    """A condition of a fault.
 
     Attributes:
-        name: As it stands behind the `@` of a fault's name.
-        says: In words, behind "where".
-        acts: Whether the fault acts on a request.
-        factor: Of the factor table; empty for a condition of ours.
-        operations: Those that have it.
-        refuses: Clauses by which a request with it is refused.
-        taken: Clauses by which one is taken, beside those of every request.
-        unlike: Clauses on requests of another value of the same factor.
-        may: It is not shown whether a request with it is taken.
+        name: Follows the `@` of a fault's name.
+        says: In words, after "where".
+        acts: Whether a request meets it.
+        factor: Its factor; empty for a condition outside the factor table.
+        operations: Operations that have this value.
+        refuses: Clauses that say that a request with it is refused.
+        taken: Clauses that say that a request with it is accepted, beside those of every request.
+        unlike: Clauses about requests with another value of the same factor.
+        may: The document does not say whether a request with it is accepted.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Condition:
     may: bool = False
 
     def refusing(self, operation: str) -> tuple[str, ...]:
-        """The must clauses by which a request of an operation with it is refused."""
+        """The must clauses that say that an operation refuses a request with it."""
         return musts(self.refuses, operation)
 
 
 def musts(clauses: Iterable[str], operation: str = "") -> tuple[str, ...]:
-    """Those of some clauses that are a must, and cover an operation where one is named."""
+    """The must clauses among some; only those that cover an operation, if one is given."""
     known = (load_catalogue().clause(name) for name in clauses)
     return tuple(
         c.id for c in known if c.level is Level.MUST and (not operation or operation in c.operations)
@@ -81,7 +81,7 @@ def musts(clauses: Iterable[str], operation: str = "") -> tuple[str, ...]:
 
 
 def _invented(request: Request, *, half: bool) -> bool:
-    """Whether a bearer token was never issued, and is the beginning of one that was, or is not."""
+    """Whether a bearer token was never issued; `half`: it is the beginning of an issued one."""
     given_token = request.bearer
     if given_token is None or request.role:
         return False
@@ -89,7 +89,7 @@ def _invented(request: Request, *, half: bool) -> bool:
 
 
 def _faulty(request: Request) -> bool:
-    """Whether a document has members, and the schema wants each of them otherwise."""
+    """Whether every member of a document but its header is invalid by the schema."""
     kind = TYPES.get(request.realm, {}).get(request.text("schema") or "")
     sent = request.record
     if kind is None or not isinstance(sent, dict):
@@ -99,7 +99,7 @@ def _faulty(request: Request) -> bool:
 
 
 def _reordered(request: Request) -> bool:
-    """Whether the member comes last that is usually written first."""
+    """Whether the member that usually comes first comes last."""
     names = list(request.member)
     return len(names) > 1 and names[-1] in ("document", "header")
 
@@ -110,14 +110,14 @@ def _no_texts(request: Request) -> bool:
 
 
 def _file(request: Request, *, of_other: bool = False) -> bool:
-    """Whether a request names no file that there is, or one of another document."""
+    """Whether a request names a file that does not exist; `of_other`: one of another document."""
     file = held.file_of(request)
     numbered = request.params.get("attachmentId", "").isdecimal()
     return numbered and (file is not None and file.identifier != request.uid if of_other else file is None)
 
 
 def _text(name: str, least: int, most: int = 10**9) -> Where:
-    """Bodies of which a member is a text of so many characters."""
+    """Make a test for bodies with a text of so many characters in a member."""
     return lambda r: isinstance(text := r.member.get(name), str) and least <= len(text) <= most
 
 
@@ -130,7 +130,7 @@ def _from(number: int, request: Request) -> bool:
 
 
 def _later_elements() -> Iterator[Condition]:
-    """A wrong kind behind right ones: at the second element and at the last of an array, and in a second language."""
+    """A value of a wrong kind after valid ones: the second or the last item of an array, or a second language."""
 
     def wrong(name: str, at: int, request: Request) -> bool:
         value = request.member.get(name)
@@ -323,7 +323,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {row.name: row for row in _ROWS}
 
 @cache
 def table(operation: str) -> dict[str, tuple[Condition, ...]]:
-    """The factors of an operation, each with its values there, the plain one first."""
+    """The factors of an operation, each with its values; the plain value comes first."""
     found: dict[str, tuple[Condition, ...]] = {}
     for row in _ROWS:
         if operation in row.operations and (not row.refuses or row.refusing(operation)):

@@ -1,4 +1,4 @@
-"""Faults of contacts and of the errors array: good records refused, faulty ones taken, errors told wrongly."""
+"""Faults of contacts and of the errors array: valid records refused, faulty ones accepted, wrong errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KNOWN: Final = f"schema~{KNOWN_SCHEMA}"
 
 
 def _invalid(code: str, test: Callable[[str, Any], bool]) -> Inject:
-    """Find an error in each field that passes a test."""
+    """Add an error for each field that passes a test."""
     return do.judge(
         lambda record, errors: [
             *errors,
@@ -46,7 +46,7 @@ def _header_identifier(request: Request) -> str | None:
 
 
 def _missing(field: str) -> Callable[..., Errors]:
-    """Overlook a missing field where it is the only error."""
+    """Overlook a missing field if it is the only error."""
     return lambda *found: [] if found[-1] == [{"code": MANDATORY, "property": field}] else found[-1]
 
 
@@ -72,10 +72,10 @@ def _of(operation: str, word: str) -> Table:
 
 
 def _of_field(of: Rows, word: str, field: str, sample: Any) -> Table:
-    """A field that is refused, and constraints of it that are not looked at."""
+    """Faults of one field: it is refused, or a rule about it is not checked."""
     short, kind, needed = kebab(field), f"contact-kind-{kebab(field)}", field in do.NEEDED
     rows = (
-        # Nothing reads a contact record, so an organization that is refused may be one that is gone.
+        # No operation reads a contact, so a refused organization may be one that does not exist any more.
         (field not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization"), f"{short}-refused",
             (f"contact-{word}-accepted", f"contact-{word}-full")[not needed :],
             _invalid(VALUE, lambda name, value: name == field and value is not None),

@@ -1,8 +1,7 @@
-"""Crossed faults, which nobody wrote one by one: a condition of the factor table with an effect at a place.
+"""Crossed faults: conditions of the factor table, an operation and an effect, combined and drawn by seed.
 
-Each effect stands in a table with the operations at which it can be, and with the clauses that it breaks there. The
-values under which it acts narrow these clauses, and add their own, by one rule: `_broken`. What the document leaves
-open of a request is no promise: `_promised` says so of each request on which a fault acts.
+A table lists each effect with its operations and the clauses that it breaks there. One rule, `_broken`, changes these
+clauses by the conditions. `_promised` says whether the document promises anything of a request that a fault acts on.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ from registry_contracts.sandbox.faults.fault import Fault
 from registry_contracts.sandbox.faults.messages import Request
 
 _TABLES: Final = (on_answers, on_refusals, on_lists, on_records, on_neighbours, on_values)
-#: How many conditions a drawn fault has, by weight: most failures hang on one or two (NIST); three by night alone.
+#: How many conditions a drawn fault has, by weight. Most failures need one or two (NIST); the nightly draw has three.
 _CONDITIONS: Final = {0: 15, 1: 45, 2: 40}
 _BY_NIGHT: Final = {0: 10, 1: 35, 2: 40, 3: 15}
-#: Of the faults of what is taken so many begin with the second or third time.
+#: This share of the faults in accepted requests begins with the second or third request.
 _COUNTED: Final = 0.1
 #: How often conditions are drawn for an effect.
 _TRIES: Final = 50
-#: Between a crossed fault's operation and its effect.
+#: Separates the operation and the effect in the name of a crossed fault.
 _BETWEEN: Final = ":"
 
 
 def _broken(effect: Effect, operation: str, values: Sequence[Condition]) -> Clauses:
-    """The clauses that an effect breaks at an operation under some values; none where nothing is promised.
+    """The clauses that an effect breaks at an operation under some values; none if the document promises nothing.
 
-    What has to be refused has one reason, of which the state comes before the content; what has to be taken has none.
-    An account alone explains no missing acceptance: it may lack a right.
+    A request that must be refused has exactly one reason; the state counts before the content. A request that must be
+    accepted has none. The caller alone never shows that a refusal is wrong: the account may lack a right.
     """
     refusing = {value.factor for value in values if value.refusing(operation)}
     if refusing == {"state", "body"}:
@@ -64,7 +63,7 @@ def _broken(effect: Effect, operation: str, values: Sequence[Condition]) -> Clau
     if refusing or (effect.acceptance and (alone or unclear)):
         return ()
     unlike = {clause for value in values for clause in value.unlike}
-    # An identifier is accepted where what is done under it has its effect.
+    # A write under an identifier that takes effect shows that the identifier is accepted.
     lost, elsewhere = effect.acceptance or effect.lost, effect.group == "neighbour" or not own
     counting = [v for v in values if not elsewhere and (lost or v.factor == "identifier")]
     more = (clause for value in counting for clause in value.taken)
@@ -73,7 +72,7 @@ def _broken(effect: Effect, operation: str, values: Sequence[Condition]) -> Clau
 
 
 def _promised(effect: Effect, operation: Operation, request: Request) -> bool:
-    """Whether the document promises anything of a request on which an effect acts, by all that holds of it."""
+    """Whether the document promises anything of a request, by all conditions that it meets."""
     if effect.side is Side.ALL:
         return True
     factors = table(operation.id)
@@ -85,7 +84,7 @@ def _promised(effect: Effect, operation: Operation, request: Request) -> bool:
 
 
 def _owned(operation: Operation, request: Request) -> bool:
-    """Whether a request is of an account that may write, and about what is its own and not locked."""
+    """Whether the caller may write, and the record is the caller's and not locked."""
     if request.role in ("", "restricted") or (operation.family == "draft" and held.locked(request)):
         return False
     owners = held.owners(request)
@@ -105,7 +104,7 @@ def effects() -> Mapping[str, Mapping[str, Effect]]:
 
 
 def load(base: str, when: str) -> Fault | None:
-    """The crossed fault of a name, `OPERATION:EFFECT`, under conditions; None where there is no such name.
+    """Make the crossed fault of a name, `OPERATION:EFFECT`, with conditions; None if there is no such effect.
 
     Raises:
         UsageError: there is no such condition, or the fault breaks nothing under them.
@@ -136,7 +135,7 @@ def _fault(effect: Effect, operation: str, values: Sequence[Condition]) -> Fault
 
 @cache
 def plainest() -> Mapping[str, Fault]:
-    """By clause a fault that breaks it alone, under one condition at the most and none where that can be."""
+    """By clause a fault that breaks it alone, without a condition if possible, else with one."""
     found: dict[str, Fault] = {}
     places = [(effect, operation) for make in _TABLES for effect in make() for operation in effect.at]
     for conditional, (effect, operation) in product((False, True), places):
@@ -149,7 +148,7 @@ def plainest() -> Mapping[str, Fault]:
 
 
 def kinds(name: str) -> tuple[str, tuple[str, ...], str]:
-    """The family of a crossed fault, the factors of its conditions, and the group of its effect; of a row, none."""
+    """The family, the factors and the effect group of a crossed fault; placeholders for a hand-written one."""
     base, _, when = name.partition("@")
     operation, _, effect = base.partition(_BETWEEN)
     if effect not in effects().get(operation, {}):
@@ -165,8 +164,7 @@ def _family(operation: str) -> str:
 def draw(number: int, seed: int, *, by_night: bool = False) -> list[Fault]:
     """Draw crossed faults that break a must; the same for the same seed.
 
-    Groups of effects take turns; in a group its operations, and of an operation its effects, are as likely as each
-    other.
+    The groups of effects rotate. In a group all operations are equally likely, and at an operation all effects.
     """
     chance = Random(f"crossed {seed}")  # noqa: S311 - nothing secret hangs on it
     groups: dict[str, dict[str, list[Effect]]] = defaultdict(lambda: defaultdict(list))
@@ -186,7 +184,7 @@ def draw(number: int, seed: int, *, by_night: bool = False) -> list[Fault]:
 
 
 def _drawn(effect: Effect, operation: str, chance: Random, weights: Mapping[int, int]) -> Fault | None:
-    """An effect under conditions, of which those are drawn anew that leave no must broken; None where all do."""
+    """Draw conditions for an effect until it breaks a must clause; None after too many tries."""
     factors = {name: values[1:] for name, values in table(operation).items()}
     if operation == "saveDraft":
         factors["state"] = table(operation)["state"]

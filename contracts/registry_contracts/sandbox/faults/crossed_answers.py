@@ -1,4 +1,4 @@
-"""Crossed faults of answers: what is refused, broken or told wrongly, and what is taken that has to be refused."""
+"""Crossed faults of answers: wrong refusals, broken or wrong answers, and accepted requests that must be refused."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def without_effect(request: Request) -> Answer:
 
 
 def _refusing(status: int, first: Inject) -> Inject:
-    """Refuse what the service takes; that a list is empty may be told so."""
+    """Refuse what the service accepts, but for empty lists, which a refusal may report."""
 
     async def refused(request: Request) -> Answer | None:
         got = await first(request)
@@ -77,7 +77,7 @@ async def _identifier(request: Request, what: str) -> Answer | None:
     return got.with_member("identifier", {"lost": MISSING, "empty": "", "of-first": first}[what])
 
 
-# What is asked for, as if the value did not hold that refuses it.
+# Requests that must be refused, answered as if the reason did not hold.
 
 
 async def _as_if_absent(request: Request, *, lock_alone: bool = False) -> Answer:
@@ -139,7 +139,7 @@ _AS_IF: Final[Mapping[str, Inject]] = {
 
 @do.effect
 async def _accepted(request: Request, given: Values) -> Answer | None:
-    """The success that a request has without the value that refuses it; None where it has none."""
+    """Answer as if the reason for the refusal did not hold; None if that would be no success."""
     reason = next(value.name for value in given if value.refusing(request.operation.id))
     got = await _AS_IF[reason](request)
     return got if got is not None and done(got) else None
@@ -156,7 +156,7 @@ async def _done_and_refused(request: Request, given: Values) -> Answer | None:
 async def _told_with(
     request: Request, given: Values, status: int | None = None, message: str = ""
 ) -> Answer | None:
-    """Refuse by the right row of the table with another status, or another message."""
+    """Refuse by the right row of the workflow table with another status or message."""
     operation, got = request.operation.id, await request.ask()
     clauses = [clause for value in given for clause in value.refusing(operation)]
     told = [text for clause in clauses if (text := message_of(clause)) and text in json.dumps(got.json)]
@@ -182,7 +182,7 @@ def _entry(place: str, what: str) -> Inject:
         if at is None or not 0 <= at <= last:
             return got
         twice = what == "doubled"
-        # That an entry is listed once is promised of pages alone.
+        # Only of pages the document promises that an entry is listed once.
         request.memory.silent = twice and "top" not in request.options
         return got.with_items([*items[:at], *([items[at]] * 2 if twice else []), *items[at + 1 :]])
 
@@ -190,7 +190,7 @@ def _entry(place: str, what: str) -> Inject:
 
 
 def _newest(request: Request, items: list[Any]) -> int | None:
-    """Where the newest draft of the caller, or file of the document, stands."""
+    """The place of the caller's newest draft, or of the document's newest file."""
     files = [file.id for file in request.memory.held.files() if file.identifier == request.uid]
     newest = held.newest(request) if request.operation.id == _LIST else max(files, default=0)
     return next((at for at, item in enumerate(items) if newest and newest in item.values()), None)
@@ -206,11 +206,11 @@ def _with_deleted(request: Request, got: Answer) -> Answer:
     return got.with_items([*got.items, *like(got.items, *({d.uid for d in mine} - there))])
 
 
-# Which clauses an effect breaks, where that hangs on the values.
+# Rules that give the clauses of an effect by the values.
 
 
 def _by_question(**clauses: Clauses) -> Rule:
-    """Clauses that hang on what is asked of the list; `every` where nothing in particular is."""
+    """Choose clauses by the list question; `every` if the values name none."""
 
     def rule(_: str, values: Values) -> Clauses:
         asked = next((value.name for value in values if value.factor == "question"), "every")
@@ -220,12 +220,12 @@ def _by_question(**clauses: Clauses) -> Rule:
 
 
 def _reasons(operation: str, values: Values) -> Clauses:
-    """The clauses by which a request is refused."""
+    """The clauses that say that the request is refused."""
     return tuple(clause for value in values for clause in value.refusing(operation))
 
 
 def _of_request(operation: str, values: Values) -> Clauses:
-    """Those of them that are about something else than the caller."""
+    """Those of them that are not about the caller."""
     return _reasons(operation, [value for value in values if value.factor != "caller"])
 
 
@@ -235,10 +235,10 @@ def _rows(operation: str, values: Values) -> Clauses:
 
 
 def _of_content(clause: str) -> Rule:
-    """A clause on the errors of faulty content, and of contacts the one by which it is refused."""
+    """A clause on the errors of faulty content; for contacts also the clause that refuses the content."""
 
     def rule(operation: str, values: Values) -> Clauses:
-        # Where no document is sent, there is no faulty content.
+        # A request without a document has no faulty content.
         reason = {v.name for v in values if v.factor == "body" and v.refuses} - {"no_document"}
         if not reason or (clause == "errors-property-names-field" and "no_last_name" in reason):
             return ()
@@ -259,7 +259,7 @@ _DOUBLED: Final = _by_question(every=("list-pages-cover", "list-top", *_IN_PART)
 _ACCEPTED: Final[At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
 _NAMES: Final[At] = {_CREATE: ("workflow-identifier-returned",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ("workflow-identifier-kept",))}
-#: What may become of an element of an errors array, and what that breaks.
+#: Changes of an element of an errors array, each with the clause that it breaks.
 _ELEMENTS: Final[Mapping[str, tuple[str, Callable[[do.Record], Any]]]] = {
     "code-unknown": ("errors-code-known", lambda e: {**e, "code": "Error.Document"}),
     "code-lost": ("errors-element-shape", lambda e: {"property": e["property"]}),
@@ -278,7 +278,7 @@ def _changed(place: str, change: Callable[[do.Record], Any]) -> Inject:
 
 
 def on_answers() -> Iterator[Effect]:
-    """An answer says something else than what is done, or nothing that can be used."""
+    """Answers that contradict what the service did, or cannot be used."""
     for status in (400, 403, 404, 409):
         yield row("answer", f"refused-{status}", f"refuses with {status} what it has to take", _ACCEPTED,
             _refusing(status, without_effect), acceptance=True)
@@ -307,7 +307,7 @@ def on_answers() -> Iterator[Effect]:
 
 
 def on_refusals() -> Iterator[Effect]:
-    """What has to be refused is taken, or told otherwise than the document says."""
+    """Requests that must be refused are accepted, or refused in another way than the document says."""
     refused = partial(Effect, side=Side.REFUSED)
     for status in (401, 404, 409, 422):
         yield refused("row", f"status-{status}", f"refuses with {status} in place of the status of the table",
@@ -333,7 +333,7 @@ def on_refusals() -> Iterator[Effect]:
 
 
 def on_lists() -> Iterator[Effect]:
-    """A list lacks entries, or has too many."""
+    """Lists that lack entries or have too many."""
     for place in ("first", "second", "last", "newest"):
         yield row("entry", f"{place}-lost", f"lists all but the {place} entry", {_LIST: _LACKING, _LIST_FILES:
             ("attachment-create-listed", "attachment-several", "attachment-list-pages-cover")}, _entry(place, "lost"))

@@ -1,4 +1,4 @@
-"""What the rows of crossed faults are made of: an effect at a place, and what it breaks."""
+"""The rows of crossed faults: an effect, its operations, and the clauses that it breaks there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ At = Mapping[str, Clauses | Rule]
 
 
 class Side(Enum):
-    """Which requests an effect is about: those that have to be taken, or to be refused, or all."""
+    """The requests that an effect is about: those that must be accepted, those that must be refused, or all."""
 
     TAKEN = "taken"
     REFUSED = "refused"
@@ -28,17 +28,17 @@ class Side(Enum):
 
 @dataclass(frozen=True)
 class Effect:
-    """A row of the table: what goes wrong, at which place.
+    """A row of the table.
 
     Attributes:
-        group: Each group is drawn as often as another.
-        name: Behind the operation in the name of a fault.
-        says: Behind the operation in its sentence.
-        at: Its operations, each with the clauses that it breaks there, or a rule that gives them.
+        group: All groups are drawn equally often.
+        name: Follows the operation in the name of a fault.
+        says: Follows the operation in its sentence.
+        at: Its operations, each with the clauses that it breaks there or a rule that gives them.
         make: Makes the effect for some values.
-        acceptance: What has to be taken is refused, which no account explains alone.
-        lost: What has to be taken has no effect, so that it is not taken either.
-        clean: It breaks nothing beside a value of which it is not shown whether it is taken.
+        acceptance: It refuses what must be accepted.
+        lost: It makes an accepted request have no effect.
+        clean: It breaks nothing if a value of the request may be refused.
     """
 
     group: str
@@ -53,16 +53,16 @@ class Effect:
 
 
 def row(group: str, name: str, says: str, at: At, inject: Inject, **more: Any) -> Effect:
-    """An effect that is the same under all values."""
+    """Make a row whose effect is the same for all values."""
     return Effect(group, name, says, at, lambda _: inject, **more)
 
 
 def done(got: Answer) -> bool:
-    """Whether a service did what it was asked for."""
+    """Whether the service accepted the request: a success without errors."""
     return got.success and not got.errors
 
 
 def put_back(request: Request, rows: Rows, uid: str = "") -> None:
-    """Let a record be what it was."""
+    """Restore the rows of a record."""
     request.memory.held.put(uid or request.uid, rows)
     request.memory.changed = True

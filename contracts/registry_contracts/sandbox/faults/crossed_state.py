@@ -1,4 +1,4 @@
-"""Crossed faults of the state: of the record itself, of its neighbours, and of the values that it holds."""
+"""Crossed faults of the state: of the record itself, of related records, and of stored values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Change = Callable[[Any], Any]
 
 @do.effect
 async def _late(request: Request, seconds: float) -> Answer | None:
-    """Answer at once, and do it later, unless something else was done meanwhile."""
+    """Answer at once and store the change later, unless the record changed meanwhile."""
     kept, uid = request.memory.held, request.uid
     before = kept.rows(uid)
     got = await request.ask()
@@ -52,7 +52,7 @@ async def _late(request: Request, seconds: float) -> Answer | None:
 
 @do.effect
 async def _though_refused(request: Request, then: Callable[[Request, Records], object]) -> Answer | None:
-    """Do something with a submission that is refused for its content."""
+    """Do something with a submission after it was refused for its content."""
     got = await request.ask()
     if got.errors and request.role and isinstance(request.member.get("document"), dict):
         request.memory.held.read(partial(then, request))
@@ -67,7 +67,7 @@ def _save(request: Request, records: Records) -> object:
 
 @do.effect
 async def _with(request: Request, near: Callable[[Request], list[Any]], content: Change) -> Answer | None:
-    """Remove the drafts, or files, that are near, or give such drafts another content."""
+    """Remove related drafts or files, or give related drafts another content."""
     found = near(request)
     got = await request.ask()
     for other in found if done(got) else ():
@@ -86,7 +86,7 @@ def _own_content(request: Request) -> str:
 
 @do.effect
 async def _given(request: Request, relation: str) -> Answer | None:
-    """Give a draft, or a file, that is near, where the one that is asked for is there."""
+    """Answer with a related draft or file if the requested one exists."""
     got, of_file = await request.ask(), request.operation.id == _GET_FILE
     for draft in held.neighbours(request, relation)[:1] if got.success and not of_file else ():
         owner = await request.as_role(draft.owner)
@@ -98,7 +98,7 @@ async def _given(request: Request, relation: str) -> Answer | None:
 
 
 def removing(relation: str) -> Inject:
-    """Remove the drafts that are related to that of a request; of unrelated ones the latest."""
+    """Remove the drafts with a relation to that of the request; of unrelated ones only the latest."""
     return _with(partial(_near, relation), do.always(None))
 
 
@@ -117,11 +117,11 @@ def _of_latest(request: Request) -> Request | None:
     return None
 
 
-# Values: what a document or a file holds is changed on its way into the service, or out of it.
+# Values: the content of a document or a file changes on its way into the service, or out of it.
 
 
 def _documented(change: Change, *, stored: bool) -> Inject:
-    """Change a document; what changes in none of the documented fields breaks no must."""
+    """Change a document when it is stored or read. A change outside the documented fields breaks no must clause."""
 
     def changed(request: Request, before: Any) -> Any:
         after = change(before)
@@ -166,7 +166,7 @@ def _any(test: Callable[[str], object]) -> Callable[[str], bool]:
 
 
 # fmt: off
-#: Texts that break services: of which a script of theirs is promised, and others that look like something else.
+#: Texts that break services: scripts, which the document promises to keep, and texts that look like something else.
 _SCRIPTS: Final[Mapping[str, tuple[str, Callable[[str], bool]]]] = {
     "beyond-ascii": ("with letters beyond ASCII", lambda text: not text.isascii()),
     "astral": ("with characters beyond the basic plane", _any(lambda c: c > "\uffff")),
@@ -228,7 +228,7 @@ _CONTENT: Final = ("draft-get-content",)
 _READ: Final = (*_CONTENT, *_UPDATES)
 _FILE: Final = ("attachment-create-listed", "attachment-download-same", "attachment-exists-present")
 _BYTES_KEPT: Final = ("attachment-download-same", "attachment-several")
-#: What the loss, or a change, of a draft breaks that is near another one, by what is done to that, and by how near.
+#: Clauses that break when a related draft is lost or changed: by the operation, and by the relation.
 _SPARED: Final = {_SAVE: ("draft-save-spares-others",), _DELETE: ("draft-delete-spares-others",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ())}
 _APART: Final = {"twin": ("uid-case-sensitive",), "other_realm": ("realm-drafts-apart",),
@@ -236,7 +236,7 @@ _APART: Final = {"twin": ("uid-case-sensitive",), "other_realm": ("realm-drafts-
 
 
 def on_records() -> Iterator[Effect]:
-    """What is answered with success is not done, or done otherwise."""
+    """The service reports success and does nothing, or something else."""
     lost: dict[str, Clauses] = {_SAVE: ("draft-save-creates", *_READ), _CREATE_FILE: (*_FILE, "attachment-several"),
         _NAMED: ("workflow-created-exists", "workflow-created-known"), _UPDATE: ("workflow-update-replaces-draft",),
         _PERSIST: ("attachment-persist-listed", "attachment-persist-downloads"),
@@ -264,12 +264,12 @@ def on_records() -> Iterator[Effect]:
 
 
 def _faulty(clause: str) -> Callable[[str, Values], Clauses]:
-    """A clause that is broken where the content is faulty."""
+    """A clause that breaks only if the content is faulty."""
     return lambda _, values: (clause,) if any(value.name == "faulty" for value in values) else ()
 
 
 def on_neighbours() -> Iterator[Effect]:
-    """Something happens to another draft or file, or it is given in place of the right one."""
+    """A related draft or file changes, or is given instead of the right one."""
     for name, (says, _) in held.RELATIONS.items():
         apart = _APART.get(name, ())
         gone = {op: (*own, *apart, *_CONTENT, "draft-exists-present") for op, own in _SPARED.items()}
@@ -301,7 +301,7 @@ def _of_documents(name: str, what: str, clauses: Clauses, change: Change) -> Ite
 
 
 def on_values() -> Iterator[Effect]:
-    """A value changes on its way into the service, or out of it."""
+    """A value changes when it is stored, or when it is read."""
     for kind, (says, is_of) in _TEXTS.items():
         clauses = (*_CONTENT, *(("draft-text-kept",) if kind in _SCRIPTS else ()))
         for name, (what, becomes) in _BECOMES.items():

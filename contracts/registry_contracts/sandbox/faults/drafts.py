@@ -1,4 +1,4 @@
-"""Faults of drafts: what they hold, writes that are lost or go too far, and reads that are wrong or out of date."""
+"""Faults of drafts: wrong content, writes that are lost or go too far, and stale reads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _texts(change: Callable[[str], str]) -> Change:
 
 
 def _dropped(wanted: Any) -> Change:
-    """Leave out each value of a kind that is the one wanted."""
+    """Leave out each value that equals the given one and is of its type."""
     return partial(
         rewritten, lambda value, _: MISSING if type(value) is type(wanted) and value == wanted else value
     )

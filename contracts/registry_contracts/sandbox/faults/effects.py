@@ -1,6 +1,6 @@
-"""Effects: the ways in which faults change what passes between the service and its clients.
+"""Effects: how faults change requests and answers.
 
-Each function makes an effect from a change, so that a fault is one row of a table.
+Each function makes an effect from a small change, so that a fault fits in one row of a table.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Errors = list[Record]
 MANDATORY, KIND = "Error.Mandatory", "Error.InvalidType"
 VALUE, PROPERTY = "Error.InvalidValue", "Error.InvalidProperty"
 LOCALE, TERM = "Error.UnspecifiedLocale", "Error.UnexpectedTerm"
-#: A member that no record has: a record that is faulty for it alone is a good one.
+#: A member that no record has. With it, the service refuses every record and stores none.
 _MARK: Final = "only-to-look"
-#: Stands for the answer to a success of which the document shows nothing.
+#: Stands for a made-up answer with an identifier.
 _MADE_UP: Final = object()
-#: What a service answers that broke.
+#: The answer of a service that broke.
 BROKEN: Final = answer_json(500, {"message": "internal error"})
-#: What a service answers that does not want a request.
+#: A plain refusal.
 REFUSED: Final = answer_json(400, {"message": "this is refused"})
-#: Values that the service takes, for requests that a fault repairs and passes on.
+#: A valid value of each kind. Faults repair requests with them before they pass them on.
 _VALUES: Final[Mapping[Kind, Any]] = {
     Kind.STRING: "text",
     Kind.LSTRING: {"en": "text"},
@@ -42,20 +42,20 @@ _VALUES: Final[Mapping[Kind, Any]] = {
 
 
 def sample(field: Field, realm: str = "abs-dev", **header: str) -> Any:
-    """A value of a field that the service takes in a realm, of a record with some members in its header."""
+    """A valid value of a field in a realm; `header` gives members of the record's header."""
     term, reference = min(field.terms, default="term"), f"organization-{realm}"
     named = {Kind.TERM: {"identifier": term}, Kind.REFERENCE: {"identifier": reference}}
     value = {**_VALUES, **named, Kind.HEADER: {"languages": ["en"], **header}}[field.kind]
     return [value] if field.many else value
 
 
-#: A value of each field of a contact, and the fields that it has to hold.
+#: A valid value of each field of a contact, and the mandatory fields.
 SAMPLES: Final = {field.name: sample(field) for field in CONTACT.fields}
 NEEDED: Final = tuple(field.name for field in CONTACT.fields if field.mandatory)
 
 
 def good_record(request: Request, schema: str) -> Record:
-    """A record that holds every field of a schema, as the service takes it in a request; empty for no schema."""
+    """A valid record with every field of a schema; empty if the realm does not have the schema."""
     kinds = TYPES.get(request.realm, {})
     header = {"schema": schema, **({"identifier": request.uid} if request.uid else {})}
     fields = kinds[schema].fields if schema in kinds else ()
@@ -63,7 +63,7 @@ def good_record(request: Request, schema: str) -> Record:
 
 
 def repaired(request: Request, errors: Errors) -> Request:
-    """The request with what its errors name put right, so that the service takes it."""
+    """The request with valid values for the fields that the errors name."""
     wrong = {str(error["property"]).split(".")[0] for error in errors}
     good = good_record(request, request.text("schema") or "")
     if request.operation.stores == "submission":
@@ -74,14 +74,14 @@ def repaired(request: Request, errors: Errors) -> Request:
 
 
 def always(value: Any) -> Callable[..., Any]:
-    """Make a change that gives one value, whatever there was."""
+    """Make a change that always gives one value."""
     return lambda *_: value
 
 
 def effect(
     function: Callable[Concatenate[Request, Given], Awaitable[Answer | None]],
 ) -> Callable[Given, Inject]:
-    """Let a function make effects: it is called with all but its first argument, the request."""
+    """Decorate a function so that a call without its first argument, the request, makes an effect."""
 
     @wraps(function)
     def made(*given: Given.args, **more: Given.kwargs) -> Inject:
@@ -101,7 +101,7 @@ async def send(request: Request, change: Callable[[Request], Request | None]) ->
 async def answer(
     request: Request, change: Callable[[Request, Answer], Answer | Awaitable[Answer]]
 ) -> Answer | None:
-    """Change the answer, be it a success or a refusal, if need be by asking more of the service."""
+    """Change the answer, success or refusal; the change may send more requests."""
     changed = change(request, await request.ask())
     return changed if isinstance(changed, Answer) else await changed
 
@@ -127,7 +127,7 @@ def refusals(change: Callable[[Answer], Answer]) -> Inject:
 
 
 def refuse(status: int = 400) -> Inject:
-    """Refuse what the service takes, after it was done."""
+    """Let the service do what it accepts, and answer with a refusal."""
     return success(lambda _: answer_json(status, {"message": "unexpected" if status >= 500 else "refused"}))
 
 
@@ -135,18 +135,18 @@ def refuse(status: int = 400) -> Inject:
 async def give(
     request: Request, choose: Callable[[Request], Answer | None], *, to_anyone: bool = False
 ) -> Answer | None:
-    """Answer in place of the service, which does nothing, requests that have the token they need."""
+    """Answer in place of the service, which does nothing; only requests with the token that they need, or all."""
     return choose(request) if to_anyone or request.signed_in else None
 
 
 def refuse_before(status: int = 400) -> Inject:
-    """Refuse requests with a good token before anything else is looked at."""
+    """Refuse requests with a valid token before the service sees them."""
     return give(lambda _: replace(REFUSED, status=status))
 
 
 @effect
 async def forgive(request: Request, body: Any = _MADE_UP, status: int = 200) -> Answer | None:
-    """Answer success, without doing anything, where the service refuses the request and not the caller."""
+    """Answer success and do nothing if the service refuses the request for another reason than its caller."""
     got = await request.ask()
     if got.status in (401, 403) or not got.refusal:
         return got
@@ -156,7 +156,7 @@ async def forgive(request: Request, body: Any = _MADE_UP, status: int = 200) -> 
 
 @effect
 async def mend(request: Request, repaired: Callable[[Request], Sequence[Request]]) -> Answer | None:
-    """Give the first success of other requests where the service refuses this one, and not the caller."""
+    """If the service refuses the request, give the first success of other requests instead."""
     got = await request.ask()
     for other in repaired(request) if got.refusal and request.signed_in else ():
         answer = await request.ask(other)
@@ -167,7 +167,7 @@ async def mend(request: Request, repaired: Callable[[Request], Sequence[Request]
 
 @effect
 async def afterwards(request: Request, more: Callable[[Request], Sequence[Request]]) -> Answer | None:
-    """Send more to the service behind a success."""
+    """Send more requests to the service after a success."""
     others = more(request)
     got = await request.ask()
     for other in others if got.success else ():
@@ -181,7 +181,7 @@ def report(change: Callable[[Errors], Any]) -> Inject:
 
 
 async def looked_at(request: Request) -> Answer | None:
-    """Ask which errors a record has, without storing it; None where it is not looked at."""
+    """Ask which errors a record has, without storing it; None if the service does not validate it."""
     if not isinstance(request.json, dict):
         return None
     got = await replace(request.with_json({**request.json, _MARK: True}), look=True).ask()
@@ -191,7 +191,7 @@ async def looked_at(request: Request) -> Answer | None:
 
 @effect
 async def judge(request: Request, change: Callable[[Record, Errors], Errors]) -> Answer | None:
-    """Find other errors in a record: one without errors is taken, if need be repaired, and all others refused."""
+    """Replace the errors of a record; without errors it is accepted, in a repaired form, else refused."""
     looked = await looked_at(request)
     changed = change(request.json, looked.errors) if looked else None
     if looked is None or changed is None or changed == looked.errors:
@@ -202,7 +202,7 @@ async def judge(request: Request, change: Callable[[Record, Errors], Errors]) ->
 
 
 def overlook(test: Callable[[Record, Record], bool]) -> Inject:
-    """Overlook the errors of a record that pass a test."""
+    """Overlook the errors of a record that meet a test."""
     return judge(lambda body, errors: [error for error in errors if not test(body, error)])
 
 
@@ -213,7 +213,7 @@ def take(code: str, field: str, test: Callable[[Any], bool] = lambda _: True) ->
 
 
 def demand(code: str, field: str, unless: Callable[[Record], bool]) -> Inject:
-    """Find an error in records that have none of it."""
+    """Add an error to records that do not have it."""
     error = {"code": code, "property": field}
     return judge(lambda body, errors: errors if error in errors or unless(body) else [*errors, error])
 
@@ -226,7 +226,7 @@ async def stall(_: Request) -> Answer | None:
 
 @effect
 async def remember(request: Request, key: Callable[[Request], Any]) -> Answer | None:
-    """Give the first success of each key for all later ones, whatever became of it since."""
+    """Answer later requests of a key with its first success, as a stale cache does."""
     got = await request.ask()
     first: Answer = request.memory.kept.setdefault(key(request), got) if got.success else got
     return replace(got, body=first.body, headers=first.headers)
@@ -236,7 +236,7 @@ async def remember(request: Request, key: Callable[[Request], Any]) -> Answer | 
 async def barred(
     request: Request, key: Callable[[Request], Any], noted: Callable[[Answer], bool], refusal: Answer
 ) -> Answer | None:
-    """Refuse, to a caller with a token, a key of which a request was answered so before; None is no key."""
+    """Refuse a key after an earlier answer for it was noted; None is no key."""
     kept, named = request.memory.kept, key(request)
     if request.role and named in kept:
         return refusal

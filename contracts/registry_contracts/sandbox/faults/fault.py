@@ -34,25 +34,25 @@ from registry_contracts.sandbox.habits import ONE_GIGABYTE
 
 #: Bodies above this size pass unchanged.
 _LARGEST_BODY: Final = 16 * 1024 * 1024
-#: So long does a fault wait that shows only when two requests overlap.
+#: A fault that needs two overlapping requests waits so long for the second one.
 _OVERLAP_SECONDS: Final = 0.05
-#: Where a sandbox with a fault says how often the fault made a difference; outside the interface.
+#: A sandbox with a fault answers here how often the fault made a difference; the path is outside the interface.
 COUNT_PATH: Final = "/sandbox/fault"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One row of the population.
+    """One fault.
 
     Attributes:
-        name: With `@CONDITION` behind it where it does not always act.
-        breaks: The clauses that it breaks; one that is written alone is broken alone.
+        name: Ends with `@CONDITION` if the fault does not always act.
+        breaks: The clauses that it breaks. A fault that names one clause breaks no other.
         at: Operations at which it acts.
         effect: Answers in place of the service.
         says: One sentence on what the altered service does.
-        where: Which requests are meant; None for all of the operations.
+        where: The requests that it is about; None for all requests of its operations.
         when: The conditions under which it acts; empty for always.
-        promised: Whether anything is promised of a request, where the fault makes a difference to it.
+        promised: Whether the document promises anything of a request. Where it does not, the fault breaks nothing.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Fault:
 
     @property
     def realms(self) -> tuple[str, ...]:
-        """The realms in which it can show: those of its clauses where its operations are found."""
+        """The realms in which it can be seen: those of its clauses that have its operations."""
         catalogue, described = load_catalogue(), load_description()
         if named := [realm for realm in WORKFLOW_REALMS if f"in-{realm}" in self.when.split("+")]:
             return tuple(named)
@@ -105,21 +105,21 @@ class Fault:
         return replace(self, name=f"{self.name}@{when}", when=when)
 
 
-#: Rows: of each the fault, or one for each of its operations.
+#: The faults of each row: one, or one for each operation.
 Table = tuple[tuple[Fault, ...], ...]
-#: The clauses that a row breaks, or those that it breaks at each operation.
+#: The clauses that a row breaks, the same everywhere or by operation.
 Clauses = str | tuple[str, ...] | Mapping[str, str | tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Makes faults that are alike.
+    """Makes similar faults.
 
     Attributes:
-        name: What their names begin with.
-        clause: What the clauses begin with that they break.
-        at: Their operations; those of the first clause where none are named.
-        says: Their sentence, where {} stands for what a row says of its own.
+        name: The beginning of their names.
+        clause: The beginning of the ids of their clauses.
+        at: Their operations; if empty, those of their first clause.
+        says: Their sentence; each row fills in the {}.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Rows:
         at: str | tuple[str, ...] = (),
         when: str = "",
     ) -> tuple[Fault, ...]:
-        """Make one, or one for each operation, which then stands for the `*` in its name and sentence."""
+        """Make one fault. A name with a `*` makes one for each operation, whose name replaces the `*`."""
 
         def broken(operation: str) -> tuple[str, ...]:
             own = clauses[operation] if isinstance(clauses, Mapping) else clauses
@@ -164,7 +164,7 @@ class Rows:
 
 
 def each(make: Callable[..., tuple[Fault, ...]], *rows: Any) -> Table:
-    """What is made of each row of a table, or of single values."""
+    """Make faults from each row of a table; a row is a tuple or a single value."""
     return tuple(make(*_several(row)) for row in rows)
 
 
@@ -173,7 +173,7 @@ def _several(values: Any) -> tuple[Any, ...]:
 
 
 class Injector:
-    """ASGI middleware that injects one fault into a service that takes files up to a size."""
+    """ASGI middleware that injects one fault; `size_limit` is the service's limit for files, in bytes."""
 
     def __init__(self, app: ASGIApp, fault: Fault, size_limit: int = ONE_GIGABYTE) -> None:
         self._app = app
@@ -200,7 +200,7 @@ class Injector:
             await answer_with(send, answer, scope["method"])
 
     async def _read(self, scope: Scope, receive: Receive) -> Request | None:
-        """The request of an operation, whose body is not too large."""
+        """Read the request; None if it is of no operation, or its body is too large."""
         came = HttpRequest(scope, receive)
         path, length = scope.get("raw_path", b"").decode("latin-1"), came.headers.get("content-length", "0")
         match = load_description().match(scope["method"], path)
@@ -225,13 +225,13 @@ class Injector:
             answer = await request.ask(changed)
             if changed == request:
                 faithful.append(answer)
-            else:  # a look is no difference, unless it is the answer
+            else:  # a read, or a look, changes nothing: it makes a difference only as the answer
                 differs = differs or not (changed.look or changed.operation.method in ("GET", "HEAD"))
             return answer
 
         memory, promised = self._memory, self._fault.promised(request)
         memory.changed = memory.silent = False
-        memory.altered += 1  # also when no answer ever comes
+        memory.altered += 1  # before the effect, which may never answer
         memory.mattered += promised
         answer = await self._fault.effect(replace(request, service=watched))
         nothing = answer is None or (not differs and not memory.changed and answer in faithful)
@@ -240,7 +240,7 @@ class Injector:
         return answer
 
     async def _due(self, request: Request) -> bool:
-        """Whether the fault acts on a request, which counts when it is meant."""
+        """Whether the fault acts on a request."""
         fault, memory, operation = self._fault, self._memory, request.operation.id
         if operation not in fault.at or not (fault.where is None or fault.where(request)):
             return False

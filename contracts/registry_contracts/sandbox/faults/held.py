@@ -1,4 +1,4 @@
-"""What a sandbox holds, as faults see it and change it behind the service's back: drafts, records, locks, files."""
+"""The sandbox's storage as faults read and change it: drafts, records, locks, files, and how they are related."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _TABLES: Final = ("versions", "locks", "attachments")
 
 
 class Held:
-    """Reads and changes the rows of a storage. Nobody else works on it meanwhile: nothing here awaits."""
+    """Reads and changes the rows of a storage. Nothing here awaits, so no request runs in between."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
 
     def read(self, question: Callable[[Records], Told]) -> Told:
-        """Ask what the service itself asks."""
+        """Put a question to the storage, in a transaction of its own."""
         with self._storage.transaction() as records:
             return question(records)
 
@@ -47,7 +47,7 @@ class Held:
             return {table: [tuple(row) for row in found] for table, found in rows}
 
     def put(self, uid: str, rows: Mapping[str, list[tuple[Any, ...]]]) -> None:
-        """Let these be all rows under an identifier, in the tables that are named."""
+        """Replace all rows of an identifier in the given tables."""
         with self._storage.transaction() as records:
             for table, found in rows.items():
                 records.connection.execute(f"DELETE FROM {table} WHERE identifier = ?", (uid,))  # noqa: S608
@@ -69,7 +69,7 @@ class Held:
         self.read(lambda records: records.remove_attachment(file.id))
 
     def unused(self, file_id: str) -> None:
-        """Let a temporary file be as if it had not been used."""
+        """Mark a temporary file as unused."""
         command = "UPDATE temporary_files SET used = FALSE WHERE id = ?"
         self.read(lambda records: records.connection.execute(command, (file_id,)))
 
@@ -80,7 +80,7 @@ def draft_of(request: Request) -> Version | None:
 
 
 def there(request: Request) -> bool:
-    """Whether the identifier of a request is in use in its realm, be it by a draft alone."""
+    """Whether the identifier of a request is in use in its realm; a draft is enough."""
     return request.memory.held.read(lambda records: records.owner(*request.key)) is not None
 
 
@@ -101,18 +101,18 @@ def newest(request: Request) -> str:
 
 
 def owners(request: Request) -> set[str]:
-    """The accounts to which what a request names belongs, in whatever realm."""
+    """The accounts that own records of the identifier, in any realm."""
     return request.memory.held.read(lambda records: records.owners_anywhere(request.uid))
 
 
 def file_of(request: Request) -> Attachment | None:
-    """The file whose number a request names, of whatever document."""
+    """The file with the number that a request names, of any document."""
     number = request.params.get("attachmentId", "")
     return next((file for file in request.memory.held.files() if str(file.id) == number), None)
 
 
 def _alike(draft: Version, request: Request) -> bool:
-    """Whether a draft has the content that a request saves, or that is saved already, the header aside."""
+    """Whether a draft has the content that a request sends, or else that of its draft, without the header."""
     saved = draft_of(request)
     ours, other = (
         request.record if request.body else json.loads(saved.content) if saved else None,
@@ -128,7 +128,7 @@ def _named(request: Request) -> str:
 
 
 # fmt: off
-#: How another draft is near that of a request, in words and by a test; names as in the factor table.
+#: The relations of another draft to that of a request, in words and as a test; names as in the factor table.
 RELATIONS: Final[Mapping[str, tuple[str, Callable[[Version, Request], bool]]]] = {
     "unrelated": ("the latest other one of the account", lambda d, r: d.owner == r.role and d.realm == r.realm),
     "equal_content": ("one of the same content",
@@ -143,7 +143,7 @@ RELATIONS: Final[Mapping[str, tuple[str, Callable[[Version, Request], bool]]]] =
     "of_other_account": ("one of another account with the same content",
         lambda d, r: d.owner != r.role and d.realm == r.realm and _alike(d, r)),
 }
-#: How a file of another document is near the one that a request sends.
+#: The relations of another document's file to the one that a request sends.
 FILE_RELATIONS: Final[Mapping[str, tuple[str, Callable[[Attachment, Request], bool]]]] = {
     "same_name": ("of the same name", lambda f, r: f.filename == _named(r)),
     "same_content": ("of the same content", lambda f, r: _sent(f, r) == r.body),
@@ -162,28 +162,28 @@ def _sent(file: Attachment, request: Request) -> bytes | None:
 
 
 def neighbours(request: Request, relation: str) -> list[Version]:
-    """The other drafts that are near that of a request, the newest first."""
+    """The other drafts with a relation to that of a request, newest first."""
     near = RELATIONS[relation][1]
     others = (d for d in reversed(request.memory.held.drafts()) if (d.realm, d.identifier) != request.key)
     return [draft for draft in others if not draft.identifier.startswith("sandbox-") and near(draft, request)]
 
 
 def neighbour_files(request: Request, relation: str) -> list[Attachment]:
-    """The files of other documents that are near the one that a request sends, the newest first."""
+    """The files of other documents with a relation to the one that a request sends, newest first."""
     near = FILE_RELATIONS[relation][1]
     others = (file for file in reversed(request.memory.held.files()) if file.identifier != request.uid)
     return [file for file in others if near(file, request)]
 
 
 def without_draft(request: Request) -> bool:
-    """Whether a request names a possible draft that is not there."""
+    """Whether a request names a valid identifier without a draft."""
     return is_valid_uid(request.uid) and draft_of(request) is None
 
 
 def elsewhere(
     request: Request, near: Callable[[str, str], bool], *, same_realm: bool = True
 ) -> Iterator[Version]:
-    """Where the draft of a request is not there, those whose identifier is near it."""
+    """If the draft of a request does not exist, the drafts whose identifiers pass a test."""
     if without_draft(request):
         for draft in request.memory.held.drafts():
             if (draft.realm == request.realm) is same_realm and near(draft.identifier, request.uid):

@@ -1,4 +1,4 @@
-"""Faults of the identifier rule: what it lets in, what it shuts out, and identifiers that are mixed up."""
+"""Faults of the identifier rule: wrong uids accepted, right ones refused, and uids that are mixed up."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _RIGHT: Final = "[A-Za-z0-9_-]"
 
 
 def of_length(least: int, most: int | None = None, character: str = _RIGHT) -> str:
-    """Requests whose identifier has so many characters, of those of the rule."""
+    """Requests whose identifier has so many characters, all allowed by the rule."""
     return rf"uid~^{character}{{{least},{least if most is None else most}}}\Z"
 
 
 def _holding(other: str) -> str:
-    """Requests whose identifier has a right length and holds some other character beside those of the rule."""
+    """Requests whose identifier has a valid length and holds a character that the rule does not allow."""
     return rf"uid~^(?=.*{other})({_RIGHT}|{other}){{11,128}}\Z"
 
 
 async def _under_another_name(request: Request) -> Answer | None:
-    """Take an identifier outside the rule for a good one: the service knows it under another name."""
+    """Accept an identifier outside the rule: the service stores it under a valid one."""
     uid = request.uid
     alias = f"rc-{sha256(uid.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
     got = await request.ask(request.with_uid(alias))
@@ -39,7 +39,7 @@ async def _under_another_name(request: Request) -> Answer | None:
 
 
 def other_case(request: Request, uids: Iterable[str]) -> str | None:
-    """An identifier that differs from that of a request in letter case alone, where that itself is not there."""
+    """An identifier that differs from that of a request only in letter case; None if the request's own is there."""
     alike = [uid for uid in uids if uid.lower() == request.uid.lower()]
     return None if request.uid in alike else next(iter(alike), None)
 

@@ -1,4 +1,4 @@
-"""Faults of lists: items that are lost, doubled or stale, and options that are ignored or read wrongly."""
+"""Faults of lists: missing or wrong items, and OData options that are ignored or misread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Items = list[Any]
 
 
 def _number(given: Options, option: str) -> int | None:
-    """The value of an option that is a number; None where it is absent or none."""
+    """The value of an option that is a number; None if it is missing or no number."""
     value = given.get(option, "")
     return int(value) if value.isdigit() and len(value) < 10 else None
 
@@ -25,19 +25,19 @@ def _number(given: Options, option: str) -> int | None:
 async def _reads(
     request: Request, change: Callable[[Options], Mapping[str, str | None]], *, filled: bool = False
 ) -> Answer | None:
-    """Give what other options ask for, where the service takes those that are given, and if `filled`, gives items."""
+    """Answer other options instead, if the service accepts the given ones; `filled`: only if they give items."""
     got = await request.ask()
     read = request.with_options(**change(request.options))
     return await request.ask(read) if got.success and (got.items or not filled) else got
 
 
 def _lost(name: str) -> Inject:
-    """Take no notice of an option."""
+    """Ignore an option."""
     return _reads(lambda _: {name: None})
 
 
 def _count(name: str, change: Callable[[int, Options], int], *, filled: bool = False) -> Inject:
-    """Read an option that is a number as another one, where it is one."""
+    """Read a numeric option as another number."""
 
     def read(given: Options) -> Options:
         number = _number(given, name)
@@ -47,13 +47,13 @@ def _count(name: str, change: Callable[[int, Options], int], *, filled: bool = F
 
 
 def _text(name: str, pattern: str, becomes: str) -> Inject:
-    """Read what a pattern finds in an expression as something else."""
+    """Replace what a pattern finds in an expression."""
     return _reads(lambda given: {name: re.sub(pattern, becomes, given[name])} if name in given else {})
 
 
 @do.effect
 async def _whole(request: Request, change: Callable[[Items, Request], Items]) -> Answer | None:
-    """Give a window of the whole list, changed."""
+    """Change the whole list, then cut the page out of it."""
     given, got = request.options, await request.ask()
     everything = await request.ask(request.with_options(top=None, skip=None)) if got.success else got
     items = change(everything.items, request)[_number(given, "skip") or 0 :]
@@ -62,7 +62,7 @@ async def _whole(request: Request, change: Callable[[Items, Request], Items]) ->
 
 @do.effect
 async def _composed(request: Request, one: tuple[str, ...], other: tuple[str, ...]) -> Answer | None:
-    """Give the items of a list that is asked for without some options, of those in a list without others."""
+    """Answer the items that are in both of two lists, each without some of the options."""
     parts = [request.with_options(**dict.fromkeys(names)) for names in (one, other)]
     first, second = [(await request.ask(part)).items for part in parts]
     return (await request.ask()).with_items([item for item in first if item in second])
@@ -79,7 +79,7 @@ def _refused_if(test: Callable[[Items, Options], bool]) -> Inject:
 
 
 def _forgiven(name: str) -> Inject:
-    """Take a list that is refused as if an option had not been given."""
+    """Answer a refused list as if an option were missing."""
     return do.mend(lambda request: [request.with_options(**{name: None})])
 
 
@@ -89,7 +89,7 @@ async def _last_item_beyond(request: Request, got: Answer) -> Answer:
 
 
 async def of_other_documents(request: Request, got: Answer) -> Answer:
-    """A list of files, and behind it one of another document."""
+    """Append a file of another document to a list of files."""
     others = {upload.uid: None for upload in request.memory.uploads.values() if upload.uid != request.uid}
     lists = [await request.ask(request.with_uid(uid)) for uid in [*others][-1:]]
     return got.with_items([*got.items, *(item for other in lists for item in other.items[-1:])])
@@ -101,18 +101,18 @@ def _lacks_newest(items: Items, request: Request) -> Items:
 
 
 def like(items: Items, *identifiers: str) -> Items:
-    """Items of other identifiers."""
+    """Items like those of a list, with other identifiers."""
     listed = {item.get("identifier") for item in items}
     return [{**items[0], "identifier": name} for name in identifiers if items and name not in listed]
 
 
 def _published(items: Items, request: Request) -> Items:
-    """Published records of the author that have no draft, as items."""
+    """Items for published records of the author that have no draft."""
     return like(items, f"sandbox-existing-{request.realm}", f"sandbox-published-{request.realm}")
 
 
 def _later_page(request: Request) -> bool:
-    """The second page or one after it, of several items: any other window is none of a series."""
+    """Whether a request asks for the second page or a later one, with more than one item on a page."""
     given = request.options
     top, skip = _number(given, "top") or 0, _number(given, "skip") or 0
     return top > 1 and skip > 0 and skip % top == 0 and "orderby" not in given
@@ -130,7 +130,7 @@ _FILES = Rows("attachment-list-", "attachment-list-", "listAttachments", "In the
 # fmt: off
 
 def _of_both(of: Rows, falling: str, malformed: str) -> Table:
-    """The rows of either list; clauses on a falling order and on faulty options are fewer where files are listed."""
+    """The faults of both lists. Attachment lists have fewer clauses on falling orders and faulty options."""
     return (
         *each(lambda name, clause, option, says, where: of(name, clause, _lost(option), says, where),
             ("filter-ignored", "filter-heeded", "filter", "a filter has no effect", "filter -top"),

@@ -36,7 +36,7 @@ def read_json(content: bytes) -> Any:
 def rewritten(
     change: Callable[[Any, tuple[str | int, ...]], Any], value: Any, path: tuple[str | int, ...] = ()
 ) -> Any:
-    """Apply a change to every value in a JSON value and what leads to it, leaves first; it may give `MISSING`."""
+    """Apply a change to each value inside a JSON value and its path, innermost first; `MISSING` removes the value."""
     if isinstance(value, dict):
         members = {name: rewritten(change, member, (*path, name)) for name, member in value.items()}
         value = {name: member for name, member in members.items() if member is not MISSING}
@@ -56,7 +56,7 @@ def values(value: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """What a request and an answer have in common; headers are raw pairs."""
+    """Headers, as raw pairs, and the body of a request or an answer."""
 
     headers: tuple[tuple[bytes, bytes], ...] = ()
     body: bytes = b""
@@ -68,7 +68,7 @@ class Message:
 
     @property
     def member(self) -> dict[str, Any]:
-        """The members of a body that is an object; none of any other."""
+        """The members of a JSON object; empty for any other body."""
         return self.json if isinstance(self.json, dict) else {}
 
     def header(self, name: str) -> str:
@@ -76,7 +76,7 @@ class Message:
         return next((v.decode("latin-1") for k, v in self.headers if k.lower() == name.encode()), "")
 
     def with_json(self, value: Any) -> Self:
-        """The same with another JSON body; as it came, byte for byte, where it holds the same."""
+        """The same with another JSON body; unchanged, byte for byte, if the JSON is equal."""
         text = json.dumps(value)
         return self if text == json.dumps(self.json) else replace(self, body=text.encode())
 
@@ -108,13 +108,13 @@ class Answer(Message):
         return self.member.get("errors") or []
 
     def with_member(self, name: str, value: Any) -> Answer:
-        """An answer that is an object with another value of a member; `MISSING` takes it out."""
+        """Set a member of an answer that is an object; `MISSING` removes it."""
         members = {**self.member, name: value}.items()
         return self.with_json({k: v for k, v in members if v is not MISSING}) if self.member else self
 
     @property
     def items(self) -> list[Any]:
-        """The items of a list: the body itself, or its array."""
+        """The items of a list: the body itself, or the first array in it."""
         members = self.json.values() if isinstance(self.json, dict) else [self.json]
         return next((value for value in members if isinstance(value, list)), [])
 
@@ -130,37 +130,37 @@ def answer_json(status: int, value: Any) -> Answer:
 
 
 class Memory:
-    """What is remembered of the requests before, of a service that takes files up to a size in bytes."""
+    """What the injector remembers of earlier requests; `size_limit` is the service's limit for files, in bytes."""
 
     def __init__(self, size_limit: int) -> None:
         self.size_limit = size_limit
-        #: What the service holds and judges contents by; from its first request on.
+        #: The service's storage and validator; set at the first request.
         self.held: Held
         self.validator: Validator
-        #: Drafts that were saved and not deleted, with the save that did it.
+        #: The last save of each draft that was not deleted.
         self.saved: dict[Key, Request] = {}
-        #: Those that were deleted since, by identifier.
+        #: The last save of each deleted draft, by identifier.
         self.deleted: dict[str, Request] = {}
         #: The request that made each attachment, by its number.
         self.uploads: dict[str, Request] = {}
-        #: Role of the account for which each token of the service was issued, and tokens of the fault's own, by role.
+        #: The role of each token that the service issued, and the fault's own token for each role.
         self.issued: dict[str, str] = {}
         self.tokens: dict[str, str] = {}
-        #: Whatever else an effect remembers.
+        #: Anything else that an effect remembers.
         self.kept: dict[Any, Any] = {}
-        #: How often the fault's place was met, by identifier.
+        #: How many requests of an identifier met all other conditions.
         self.met_by_uid: Counter[str] = Counter()
-        #: Whether another request was at the place at the same moment.
+        #: Whether two requests of the operation overlapped.
         self.overlapped = False
-        #: Whether a fault changed what the service holds, behind its back.
+        #: Whether the fault changed the storage itself.
         self.changed = False
-        #: Whether what it changed is promised nowhere.
+        #: Whether the document promises nothing of what the fault changed.
         self.silent = False
-        #: How often the fault made a difference, and how often where something is promised.
+        #: How often the fault made a difference, and how often against a promise.
         self.altered = self.mattered = 0
 
     def note(self, request: Request, answer: Answer) -> None:
-        """Remember one request that the service answered."""
+        """Remember a request that succeeded."""
         name, received = request.operation.id, answer.json
         if not answer.success:
             return
@@ -182,10 +182,10 @@ class Request(Message):
     Attributes:
         params: Decoded values of the path's placeholders.
         query: Decoded pairs.
-        memory: What the fault remembers.
-        service: Answers requests.
-        path: As it came, percent-encoded.
-        look: A fault asks only to learn something: the service takes nothing of it.
+        memory: What the injector remembers of earlier requests.
+        service: Sends a request to the service.
+        path: The path as it came, percent-encoded.
+        look: The fault only asks a question: the service stores nothing.
     """
 
     operation: Operation
@@ -218,27 +218,27 @@ class Request(Message):
 
     @property
     def realm(self) -> str:
-        """The realm that the request names, in its header or its query."""
+        """The realm of the header, else of the query."""
         return self.header("realm") or dict(self.query).get("Realm", "")
 
     @property
     def key(self) -> Key:
-        """By which its record is told from others."""
+        """Realm and identifier of its record."""
         return self.realm, self.uid
 
     @property
     def options(self) -> dict[str, str]:
-        """The options in the query, without the dollar that they have in one of the two lists."""
+        """The options in the query, without the dollar sign that draft lists use."""
         return {name.removeprefix("$"): value for name, value in self.query}
 
     @property
     def signed_in(self) -> bool:
-        """Whether it has the token that its operation needs."""
+        """Whether it has a valid token, or its operation needs none."""
         return bool(self.role) or not self.operation.protected
 
     @property
     def upload(self) -> Request | None:
-        """The request that made the attachment that it names."""
+        """The request that created the attachment that it names."""
         return self.memory.uploads.get(self.params.get("attachmentId", ""))
 
     @property
@@ -280,7 +280,7 @@ class Request(Message):
         headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"accept")]
         params, options = {"uid": self.uid}, tuple(query.items())
         other = replace(self.at(operation), params=params, query=options, headers=(*headers, _JSON), body=b"")
-        # One that is none is not sent either: no header holds every text of a query.
+        # A header cannot hold every text that a query can.
         named = self.realm and self.realm.isascii()
         return other.with_header("realm", self.realm) if named else other
 
@@ -298,17 +298,17 @@ class Request(Message):
         return self.with_header("authorization", f"Bearer {tokens[role]}")
 
 
-#: Answers a request in the service's place; None lets the service answer.
+#: Answers a request in place of the service; None lets the service answer.
 Inject = Callable[[Request], Awaitable[Answer | None]]
-#: Which requests are meant.
+#: Whether a fault is about a request.
 Where = Callable[[Request], bool]
 
 
 def given(texts: str) -> Where:
-    """Requests with some texts, which `Request.text` finds.
+    """Make a test for requests from texts that `Request.text` finds.
 
     Args:
-        texts: `name` is there, `name~PATTERN` is and has the pattern; after `-` it is not so.
+        texts: Terms with spaces between. `name` is present, `name~PATTERN` matches; `-` before a term negates it.
     """
     terms = [(*term.removeprefix("-").partition("~"), not term.startswith("-")) for term in texts.split()]
 

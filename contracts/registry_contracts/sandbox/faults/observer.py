@@ -1,4 +1,4 @@
-"""Counts what a sandbox shows to its clients: which operations succeed, refuse or report faulty content."""
+"""Counts what a sandbox shows to its clients: successes, refusals and errors arrays of each operation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from registry_contracts.sandbox.faults.messages import Answer, values
 from registry_contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
 from registry_contracts.sandbox.storage import Storage
 
-#: Where the counts stand; outside the interface.
+#: The path of the counts, outside the interface.
 SHOWN_PATH: Final = "/sandbox/shown"
 SUCCESS: Final = "success"
 REFUSAL: Final = "refusal"
@@ -26,11 +26,11 @@ _SPACE: Final = re.compile(r"(\\[rnt]|\s)+")
 
 
 class Observer:
-    """ASGI middleware that passes everything on and counts answers by operation; a GET of `SHOWN_PATH` gives them.
+    """ASGI middleware that passes everything on and counts answers; a GET of `SHOWN_PATH` gives the counts.
 
-    The answer to it holds `operations`, for each operation how often it showed a success, a refusal and an errors
-    array, `messages`, the clauses whose message was shown, `permanent`, by realm how many records were made that
-    the interface cannot remove, and `drafts`, the identifiers of drafts that were made and are there.
+    They are `operations`, how often each operation showed a success, a refusal and an errors array; `messages`, the
+    clauses whose message was shown; `permanent`, the number of new records by realm that the interface cannot remove;
+    and `drafts`, the identifiers of new drafts that still exist.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -83,7 +83,7 @@ def _stored(storage: Storage) -> tuple[Counter[str], set[tuple[str, str]]]:
 
 
 def beginning(message: str) -> str:
-    """The part of a message before its first placeholder or quotation mark, which JSON may escape."""
+    """The part of a message before its first placeholder or quotation mark, because JSON may escape these."""
     return re.split(r"\$\{|['\"]", message)[0].strip(" .,")
 
 

@@ -1,7 +1,6 @@
-"""The fault population: every row that somebody wrote, by its name, and crossed faults; the fixed set of a proof.
+"""The fault catalogue: all hand-written faults by name, how a name is read, and the fixed set of a proof.
 
-It is made from the description and the clause catalogue alone, never from the cases. A fault names the clauses that
-it breaks; a confirmed finding on any of them finds it.
+It reads the description and the clause catalogue, never the cases.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ from registry_contracts.sandbox.faults import (
 from registry_contracts.sandbox.faults.fault import Fault
 
 _TABLES: Final = (drafts, lists, attachments, contacts, identifiers, workflow, tokens, protocol)
-#: Of the rows that break a clause alone the fixed set holds one, and one more from each of these numbers on.
+#: With so many faults that break a clause alone, the fixed set holds one, two or three of them.
 _MORE_FROM: Final = (1, 5, 15)
 
 
 @cache
 def population() -> Mapping[str, Fault]:
-    """Every row by its name."""
+    """Every hand-written fault by its name."""
     return {fault.name: fault for table in _TABLES for row in table.ROWS for fault in row}
 
 
 def load(name: str) -> Fault:
-    """Find a row, or a crossed fault, by its name; `@CONDITION` behind it says when it acts.
+    """Find a fault by its name, hand-written or crossed; a name may end with `@CONDITION`.
 
     Raises:
         UsageError: there is none of this name, or no such condition.
@@ -60,7 +59,7 @@ def load(name: str) -> Fault:
 
 @cache
 def fixed_set() -> tuple[Fault, ...]:
-    """For every clause some of the rows that break it alone, of several operations; without one, a crossed fault."""
+    """Up to three hand-written faults that break a clause alone, at different operations, else a crossed one."""
     by_place: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
     for fault in sorted(population().values(), key=lambda fault: crc32(fault.name.encode())):
         if fault.alone:
@@ -71,5 +70,5 @@ def fixed_set() -> tuple[Fault, ...]:
 
 
 def _by_turns(groups: Iterable[Iterable[Fault]]) -> list[Fault]:
-    """The first row of each group, then the second, and so on."""
+    """The first fault of each group, then the second of each, and so on."""
     return [fault for turn in zip_longest(*groups) for fault in turn if fault is not None]

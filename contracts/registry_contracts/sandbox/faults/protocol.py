@@ -1,4 +1,4 @@
-"""Faults of HTTP and of realms: where a service breaks or hangs, answers as a whole, headers, secrets, realms."""
+"""Faults of HTTP and of realms: crashes, malformed bodies, headers, paths, secrets, and realms that are mixed up."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
 
 
 def _beyond_ascii(request: Request) -> bool:
-    """Whether a letter beyond ASCII stands in the address or the body, be it escaped as JSON does."""
+    """Whether address or body hold a letter beyond ASCII; JSON may escape it."""
     address = "".join((*request.params.values(), *(value for _, value in request.query)))
     escaped = re.search(rb"\\u(?!00[0-7])", request.body)
     return not (address.isascii() and request.body.isascii()) or escaped is not None
 
 
 def _mended(pattern: str, becomes: str) -> Inject:
-    """Take a body in which a pattern stands as if another text stood there."""
+    """Accept a refused body after replacing what a pattern finds in it."""
     return do.mend(
         lambda r: [replace(r, body=re.sub(pattern, becomes, r.body.decode("utf-8", "replace")).encode())]
     )
 
 
 def _elsewhere(request: Request) -> Request:
-    """The request at an address where nothing ever stood."""
+    """The request at a path that does not exist."""
     path = request.operation.path.replace("/api/v20", "/api/v19")
     return replace(request, operation=structs.replace(request.operation, path=path))
 
@@ -56,13 +56,13 @@ def _in_others(request: Request) -> list[Request]:
 
 
 async def with_those_of_others(request: Request, got: Answer) -> Answer:
-    """A list of drafts, and behind it those of all other realms."""
+    """Append the drafts of all other realms to a list of drafts."""
     lists = [await request.ask(other) for other in _in_others(request)] if got.success else []
     return got.with_items([*got.items, *(item for other in lists for item in other.items)])
 
 
 # fmt: off
-#: The clauses that a refusal of a right request breaks, by operation; the nearest first.
+#: The clauses that a refused right request breaks, by operation; the most direct first.
 ACCEPTANCE: Final[Mapping[str, tuple[str, ...]]] = {
     "createToken": ("token-issued",),
     "createContact": ("contact-create-accepted", "contact-create-full"),

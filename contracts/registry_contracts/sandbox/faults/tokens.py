@@ -1,4 +1,4 @@
-"""Faults of signing in and of tokens: what an answer holds, which credentials are taken, whom a token opens what."""
+"""Faults of signing in and of tokens: wrong answers, wrong credentials accepted, tokens that open too much."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, 
 from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN, SUBMISSIONS
 
 Choose = Callable[[Request], Account | None]
-#: The clause by which an operation needs a token.
+#: The clause that says that an operation needs a token.
 NEEDS_TOKEN: Final = {
     operation: clause.id
     for clause in load_catalogue()
     for operation in clause.operations
     if clause.id.endswith("-needs-token")
 }
-#: No Authorization header is there, or an empty one.
+#: Requests without an Authorization header, or with an empty one.
 ANONYMOUS: Final = "-authorization~."
 
 
 async def as_author(request: Request) -> Answer | None:
-    """Serve a request as the author's."""
+    """Serve a request as if the author sent it."""
     return await request.ask(await request.as_role("author"))
 
 
@@ -40,7 +40,7 @@ async def _with_tail(request: Request) -> Answer | None:
 
 @do.effect
 async def _dies_after(request: Request, number: int) -> Answer | None:
-    """Refuse a token that was used so often."""
+    """Refuse a token after some uses."""
     kept, token = request.memory.kept, request.header("authorization")
     kept[token] = kept.get(token, 0) + 1
     return Answer(401) if request.role and kept[token] > number else None
@@ -56,13 +56,13 @@ def _if(test: Callable[[Request], bool], role: str = "author") -> Choose:
 
 
 def _account(request: Request, credential: str) -> Account | None:
-    """The account of which a credential in the body is."""
+    """The account that a credential in the body belongs to."""
     given = request.member.get(credential)
     return next((account for account in ACCOUNTS.values() if getattr(account, credential) == given), None)
 
 
 def _password(same: Callable[[str, str], bool]) -> Choose:
-    """Take each password that is not the right one and that `same` takes for it."""
+    """Accept a wrong password if `same` takes it for the right one."""
 
     def choose(request: Request) -> Account | None:
         account, given = _account(request, "email"), request.member.get("password")
@@ -74,13 +74,13 @@ def _password(same: Callable[[str, str], bool]) -> Choose:
 
 
 def _stranger(request: Request) -> bool:
-    """Whether a body holds both credentials, and an e-mail that is no account's."""
+    """Whether a body holds both credentials, and no account has the e-mail."""
     given = [request.member.get(name) for name in ("email", "password")]
     return all(text and isinstance(text, str) for text in given) and _account(request, "email") is None
 
 
 def _member(name: str, form: Callable[[datetime], Any]) -> Inject:
-    """Give a member of the answer to signing in another value, by when the token expires."""
+    """Change a member of the answer to signing in; `form` makes it from the moment of expiration."""
     return do.success(lambda got: got.with_member(name, form(datetime.now(UTC) + timedelta(hours=1))))
 
 
@@ -92,7 +92,7 @@ _ANY = Rows("", "")
 
 
 def _overlooked(wrong: str, name: str, clause: str, what: str, test: Callable[[Any], bool]) -> tuple[Fault, ...]:
-    """Overlook one credential that passes a test, where the other one is right."""
+    """Accept one wrong credential that passes a test, if the other is right."""
     right = "password" if wrong == "email" else "email"
     choose = _granted(lambda r: _account(r, right) if test(r.member.get(wrong, MISSING)) else None)
     says = f"the {wrong} is {what} and the other credential right"

@@ -1,4 +1,4 @@
-"""Faults of submissions: the table of the workflow endpoint, the order of its steps, limits, and what is stored."""
+"""Faults of submissions: rows of the workflow table, the order of the steps, limits, and what is stored."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNUSED: Final = "rc-nothing-is-submitted-under-this"
 
 
 def message_of(clause: str) -> str:
-    """The beginning of the message that a clause gives, whatever the realm; empty for none."""
+    """The message of a clause up to its placeholder for the realm; empty for none."""
     return (load_catalogue().clause(clause).message or "").partition("${")[0].strip(" .")
 
 
@@ -40,19 +40,19 @@ def _message(name: str) -> str:
 
 
 def _tells(name: str, text: str) -> bool:
-    """Whether a text is that message, of whatever realm."""
+    """Whether a text holds that message, for any realm."""
     return message_of(f"workflow-{name}") in text
 
 
 def _on(name: str, then: Callable[[Request, Answer], Answer | Awaitable[Answer]]) -> Inject:
-    """Do something else where the service refuses by a row of its table."""
+    """Do something else if the service refuses by a row of the table."""
     return do.answer(
         lambda request, got: then(request, got) if got.refusal and _tells(name, json.dumps(got.json)) else got
     )
 
 
 def _told(name: str, change: Callable[[str], str]) -> Inject:
-    """Tell a row of the table in other words."""
+    """Change the message of a row of the table."""
 
     def text(value: Any, _: Any) -> Any:
         return change(value) if isinstance(value, str) and _tells(name, value) else value
@@ -61,20 +61,20 @@ def _told(name: str, change: Callable[[str], str]) -> Inject:
 
 
 async def _contents(request: Request) -> Answer | None:
-    """Which errors the content of a submission has, whatever its identifier; None where it may not be submitted."""
+    """Ask for the errors of a submission's content under an unused identifier; None if it may not be submitted."""
     body = request.body.replace(request.uid.encode(), _UNUSED.encode()) if request.uid else request.body
     params = {"schema": request.params["schema"], "identifier": _UNUSED}
     return await do.looked_at(replace(request.at(NAMED), params=params, body=body))
 
 
 async def _accepted(request: Request, got: Answer) -> Answer:
-    """Accept what is refused for its identifier alone."""
+    """Accept a submission that is refused only for its identifier."""
     contents = await _contents(request)
     return got if contents is None or contents.errors else answer_json(200, {"identifier": request.uid})
 
 
 async def _told_of_content(request: Request, got: Answer) -> Answer:
-    """Tell of the content first."""
+    """Report the errors of the content instead of the refusal."""
     contents = await _contents(request)
     return contents if contents and contents.errors else got
 
@@ -106,7 +106,7 @@ def under_first_schema(request: Request) -> list[Request]:
 
 @do.effect
 async def _batch_of(request: Request, limit: int) -> Answer | None:
-    """Refuse a record whose batch holds so many already."""
+    """Refuse a record if its batch is full."""
     batch, kept = request.member.get("batchId"), request.memory.kept
     full = [{"code": MANDATORY, "property": "batchId"}] * (kept.get(str(batch), 0) >= limit)
     got = await do.judge(lambda _, errors: errors or full)(request) or await request.ask()
@@ -115,7 +115,7 @@ async def _batch_of(request: Request, limit: int) -> Answer | None:
 
 
 def _known_after(noted: Callable[[Answer], Any], name: str) -> Inject:
-    """Refuse, by a row of the table, an identifier of which a submission was answered so."""
+    """Refuse an identifier by a row of the table after an answer to it was noted."""
     return do.barred(lambda r: r.key, noted, answer_json(400, {"message": _message(name)}))
 
 
@@ -124,7 +124,7 @@ def _refused_as(name: str) -> Inject:
 
 
 def _document(test: Callable[[Any], bool]) -> Inject:
-    """Take a submission whose document passes a test."""
+    """Accept a submission whose document passes a test."""
     others = ("batchId", "additionalInfo")
     return do.overlook(
         lambda body, error: error["property"] not in others and test(body.get("document", ...))
@@ -144,7 +144,7 @@ _EACH = Rows("workflow-", "workflow-")
 
 
 def _of_text(member: str, name: str, limit: int, counted: str) -> Table:
-    """Limits and kinds of a text in a body."""
+    """Faults of the limit and the kind of a text in the body."""
     return (
         _EACH(f"{name}-fewer-only-on-*", f"{name}-longest",
             _longer(member, limit - 1), f"* refuses a {member} of its limit"),

@@ -1,4 +1,4 @@
-"""What a variant is: one row that names a silence of the interface document and what fills it otherwise."""
+"""What a server variant is: one row that names a silence of the interface document and fills it in another way."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from registry_contracts.sandbox.layers import Layers
 
 @dataclass(frozen=True)
 class Variant:
-    """One other way to fill a silence of the interface document.
+    """One server variant.
 
     Attributes:
-        name: its name on the command line.
-        silent: the silent clauses that it fills otherwise, or in words a point of which there is no clause; variants
-            with the same first one exclude each other.
-        sentence: which silence it fills, and how.
-        habits: habits it changes, by name.
-        parts: classes laid over those of the service's parts, each a subclass of what it is laid over.
-        wrap: makes an application that stands between the service and the wire.
-        layer: how near to the wire it stands: those that look into bodies before those that only frame them.
-        contact: members of a contact that it takes, where only a target's settings can tell them.
-        settings: what a target's settings have to say for it to be judged as a whole, by name: the name of another
-            setting with the same value, or several values, with ``{realm}`` for the realm.
+        name: Its name on the command line.
+        silent: The silent clauses that it fills, or in words a point without a clause. Variants with the same first
+            one exclude each other.
+        sentence: The silence, and how it is filled.
+        habits: The habits that it changes, by name.
+        parts: Subclasses of the service's parts, which replace methods of them.
+        wrap: Makes middleware between the service and the wire.
+        layer: A higher one is nearer to the wire. Middleware that changes bodies comes before what only frames them.
+        contact: Members of a contact that the variant accepts and that only settings can name.
+        settings: Settings that a target needs for this variant, by name: the name of another setting with the same
+            value, or several values with ``{realm}`` for the realm.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Alteration:
-    """Several variants at once, in the order they were asked for; of two that change one habit the later one counts."""
+    """Several variants at once, in the given order. If two change one habit, the later one counts."""
 
     variants: Sequence[Variant] = ()
 
@@ -55,11 +55,11 @@ class Alteration:
 
     @property
     def layers(self) -> Layers:
-        """What the parts of the altered sandbox are made of."""
+        """The classes that replace methods of the service's parts."""
         return Layers(layer for variant in self.variants for layer in variant.parts)
 
     def stand_before(self, app: Starlette) -> None:
-        """Put what stands on the wire before an application that has not started yet."""
+        """Add the middleware of the variants to an application that has not started yet."""
         for variant in sorted(self.variants, key=lambda variant: -variant.layer):
             if variant.wrap is not None:
                 # Appended: nearer to the service than what undoes the encoding of paths.

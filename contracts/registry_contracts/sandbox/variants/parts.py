@@ -1,4 +1,4 @@
-"""Variants that replace methods of a part of the service: each a class laid over the part's, with its sentence."""
+"""Variants that replace methods of a part of the service: each is a subclass, and its docstring is its sentence."""
 
 import asyncio
 import inspect
@@ -53,7 +53,7 @@ _DRAFT_STILL: Final = "Attachments of a document that is a draft still"
 def _variant(
     name: str, *silent: str, beside: tuple[type, ...] = (), **more: Any
 ) -> Callable[[type[_Layer]], type[_Layer]]:
-    """Declare a variant that lays the decorated class over a part, and those beside it over others."""
+    """Declare a variant whose decorated class, and those beside it, replace methods of the service's parts."""
 
     def declare(layer: type[_Layer]) -> type[_Layer]:
         sentence = " ".join((inspect.getdoc(layer) or "").split())
@@ -210,7 +210,7 @@ class _Late(Lists):
     def page(self, records: Records, *query: Any) -> list[dict[str, Any]]:
         now = time.monotonic()
         if self._next is None or now - self._next[0] >= LATE_SECONDS:
-            # What was copied a second ago is shown from now on, and what is there now is copied for later.
+            # Show the last copy from now on, and copy the present state for later.
             if self._shown is not None:
                 self._shown.connection.close()
             self._shown = _copied(records) if self._next is None else self._next[1]

@@ -1,4 +1,4 @@
-"""Variants that are other habits alone: what is silent, the habits that fill it, and in a sentence what they do."""
+"""Variants that only change habits: name, silent clauses, habits, and a sentence on what the service does."""
 
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ _WRITTEN: Final = (
     "attachment-create-answer", "attachment-persist-answer", "contact-create-answer", "contact-update-answer",
     "draft-save-answer",
 )
-#: Silent clauses about the statuses of successes, and of refusals for which the document states none.
+#: Silent clauses about success statuses, and about refusals without a stated status.
 _SUCCEEDED: Final = ("attachment-success-status", "contact-success-status", "draft-success-status")
 _FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
 _WRITES: Final = (
@@ -413,7 +413,7 @@ _ROWS: Final[tuple[tuple[str, str | tuple[str, ...], dict[str, Any], str], ...]]
 # fmt: on
 
 
-#: What some of them need besides habits: members of a contact that they take, or settings of a target.
+#: What some variants need beside habits: members of a contact that they accept, or settings of a target.
 _MORE: Final[dict[str, dict[str, Any]]] = {
     "languages-declared": {
         "contact": {

@@ -1,4 +1,4 @@
-"""Variants that stand between the service and the wire: framing, headers, redirects, refused requests."""
+"""Variants as middleware between the service and the wire: framing, headers, redirects, refused requests."""
 
 import asyncio
 import inspect
@@ -23,7 +23,7 @@ _Between = TypeVar("_Between")
 
 
 def _variant(name: str, *silent: str, layer: int = 0) -> Callable[[type[_Between]], type[_Between]]:
-    """Declare a variant of which the decorated class stands on the wire; its docstring is the sentence."""
+    """Declare a variant whose decorated class is middleware; its docstring is the sentence."""
 
     def declare(between: type[_Between]) -> type[_Between]:
         VARIANTS.append(Variant(name, silent, inspect.getdoc(between) or "", wrap=between, layer=layer))  # type: ignore[arg-type]
@@ -33,13 +33,13 @@ def _variant(name: str, *silent: str, layer: int = 0) -> Callable[[type[_Between
 
 
 def _operation(scope: Scope) -> str:
-    """Return the operationId that a request is for; empty where it is for none."""
+    """Return the operationId of a request; empty if it is of no operation."""
     match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
     return match[0].id if match else ""
 
 
 class Between:
-    """Base of what stands between the service and the wire; passes everything on as it is."""
+    """Base of the middleware; passes everything on unchanged."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -112,15 +112,15 @@ class _Slow(Between):
 
 
 class _Rewriting(Between):
-    """Base of what writes the JSON of answers anew."""
+    """Base of middleware that rewrites the JSON of answers."""
 
     def rewritten(self, value: Any) -> bytes:
         """Return the text of a JSON value."""
         return json_bytes(value)
 
     def spares(self, scope: Scope) -> bool:
-        """Tell whether an answer stays as it is: what clients stored as files."""
-        # Seen from outside, what is redirected stands under another path and names no operation: it may be a file.
+        """Tell whether an answer stays unchanged because it may be a client's file."""
+        # A redirected request has another path, which names no operation: it may be for a file.
         return not str(scope["path"]).startswith("/api/") or _operation(scope) in _DOWNLOADS
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -245,7 +245,7 @@ class _Canonical(Between):
 
 
 class _Asking(Between):
-    """Base of what refuses requests before the service sees them."""
+    """Base of middleware that refuses requests before the service sees them."""
 
     reason = Reason.BAD_REQUEST
 
@@ -258,7 +258,7 @@ class _Asking(Between):
         if not why:
             await super().answer(scope, receive, send)
             return
-        # As the service would: in the shapes that its habits give.
+        # The refusal has the shape that the service's habits give it.
         refusal = scope["app"].state.service.responses.refusal(Refusal(self.reason, why))
         await refusal(scope, receive, send)
 
