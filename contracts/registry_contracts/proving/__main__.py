@@ -1,4 +1,4 @@
-"""`python -m registry_contracts.proving`: shows that the suite detects what is broken, and only that."""
+"""`python -m registry_contracts.proving`: shows that the suite finds broken services and passes conformant ones."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _PARTS = ("fixed", "drawn", "manners")
 @click.option("--services", type=click.IntRange(0), default=20, show_default=True, help="Services to draw.")
 @click.option("--kills", type=click.IntRange(0), default=4, show_default=True, help="Runs to kill.")
 @click.option(
-    "--seed", type=int, help="Of the draw and of manners; a fresh one by default, which is printed."
+    "--seed", type=int, help="Seed of the draw and of manners; by default a fresh one, which is printed."
 )
-@click.option("--realm", metavar="REALM", default="", help="Run what is drawn or named in this realm.")
+@click.option("--realm", metavar="REALM", default="", help="Realm of drawn or named trials.")
 @click.option(
     "--profile",
     type=click.Choice(["smoke", "gate", "nightly"]),
     default="gate",
     show_default=True,
-    help="Of the runs on drawn faults; for nightly they are drawn under up to three conditions.",
+    help="Profile of runs on drawn faults; for nightly these have up to three conditions.",
 )
 @click.option("--to-the-end", "whole", is_flag=True, help="Do not stop a trial at its finding.")
-@click.option("--floor", type=_FILE, help="File with a share of found faults that a draw may not fall below.")
+@click.option("--floor", type=_FILE, help="File with the share of faults that a draw must find.")
 @click.option(
     "--jobs",
-    # A trial waits for answers and effects about twice as long as it works.
+    # A trial waits about twice as long as it works.
     default=lambda: min(64, 3 * (os.cpu_count() or 1)),
     show_default="three for each core",
     type=click.IntRange(1, 64),
@@ -55,20 +55,18 @@ _PARTS = ("fixed", "drawn", "manners")
     default=Path("reports/proof"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Folder for proof.md, trials.jsonl and what explains a survivor.",
+    help="Folder for proof.md, trials.jsonl and the evidence of survivors.",
 )
 def command(*, parts: tuple[str, ...], **options: Any) -> int:
-    """Run the suite against sandboxes that are broken on purpose, and against ones that only differ.
+    """Run the suite against sandboxes that are broken on purpose, and against conformant ones that differ.
 
-    Three parts, all of them when none is named: `fixed` (for each clause the faults that break it alone, each before
-    the cases of that clause; the faithful service and every variant, which must stay silent), `drawn` (whole gates on
-    crossed faults and on conformant services that a seed draws), `manners` (bad weather, runs
-    beside records of others, runs that are killed). With --fault, --clause or --service only what is named is tried:
-    in the part fixed, when no other is named.
+    The parts, by default all three: `fixed` (faults that break one clause alone, each with the cases of that clause;
+    the faithful service and every variant, which must pass), `drawn` (whole gates on drawn crossed faults and
+    conformant services), `manners` (network faults, runs beside other people's records, killed runs). With --fault,
+    --clause or --service only these are tried, by default in the part fixed.
 
-    A fault of the fixed set that is not found fails the proof, and so does a service that does not pass. Of a draw
-    every fault has to be found that made a difference to a promise, or with --floor a share that is not below the 95 %
-    interval of the one in that file.
+    The proof fails if a fault of the fixed set is not found, or a service does not pass. Every drawn fault that broke a
+    promise has to be found; with --floor, a share not below the 95 % interval of the one in that file.
 
     Exit codes: 0 the proof holds, 1 it does not, 2 interrupted, 3 a trial broke, 4 usage.
 
@@ -88,7 +86,7 @@ def command(*, parts: tuple[str, ...], **options: Any) -> int:
     named = options["names"] or options["clauses"] or options["variants"]
     chosen = parts or (_PARTS[:1] if named else _PARTS)
     if options["clauses"] and chosen != _PARTS[:1]:
-        raise UsageError("what is drawn is not chosen by clause; give --clause with the part fixed alone")
+        raise UsageError("a draw is not chosen by clause; give --clause only with the part fixed")
     words = " ".join([_NAME, *sys.argv[1:]])
     return carry_out(Proof(tuple(map(Part, dict.fromkeys(chosen))), command=words, **options))
 

@@ -26,11 +26,11 @@ _ABOUT_REFUSALS: Final = frozenset(
 
 
 def needed(clause: Clause) -> tuple[str, tuple[str, ...]]:
-    """What a service has to show before a clause can have been exercised on it.
+    """What a service has to show so that a clause can have been exercised.
 
     Returns:
-        `success`, `refusal` or `errors`, and the operations of which one must have shown it; no operations for a
-        clause that any answer exercises.
+        `success`, `refusal` or `errors`, and the operations of which one must show it; no operations for a clause
+        that any answer exercises.
     """
     if clause.id in UNIVERSAL or clause.family == "http":
         return SUCCESS, ()
@@ -39,10 +39,10 @@ def needed(clause: Clause) -> tuple[str, tuple[str, ...]]:
     about_refusal = clause.faults or clause.status is not None or clause.id in _ABOUT_REFUSALS
     if about_refusal or any(word in clause.id for word in _REFUSED):
         return REFUSAL, clause.operations
-    # What is read, listed or checked has to be stored first.
+    # A record has to be stored before it can be read, listed or checked.
     described = load_description().operations
     if clause.id == "workflow-created-known":
-        # The update may be refused, be it for a lock.
+        # The update may be refused, for example for a lock.
         return SUCCESS, operations_with(stores="submission", method="POST")
     writes = tuple(operation for operation in clause.operations if described[operation].stores)
     return SUCCESS, writes or clause.operations

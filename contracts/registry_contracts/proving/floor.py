@@ -1,4 +1,4 @@
-"""How many drawn faults were found: the share, and the figure that no draw may fall below."""
+"""The share of drawn faults that was found, and the measured share that no draw may fall below."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final, NamedTuple
 from registry_contracts.errors import UsageError
 from registry_contracts.file_formats import Count, Format, Name, read_file
 
-#: Of a normal distribution so many deviations hold 95 percent.
+#: 95 percent of a normal distribution lie within so many standard deviations.
 _DEVIATIONS: Final = 1.96
 
 
 class Share(NamedTuple):
-    """So many of so many."""
+    """A number of found faults out of all."""
 
     found: int
     of: int
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where the share behind it lies, to 95 percent (Wilson)."""
+        """The 95 percent confidence interval of the share (Wilson)."""
         if not self.of:
             return 0.0, 1.0
         share, square = self.found / self.of, _DEVIATIONS**2 / self.of
@@ -29,16 +29,16 @@ class Share(NamedTuple):
         return (middle - half) / (1 + square), (middle + half) / (1 + square)
 
     def __str__(self) -> str:
-        """The figure, with its interval."""
+        """The share with its interval."""
         low, high = self.interval
         return f"{self.found} of {self.of} (95 %: {low:.0%} to {high:.0%})"
 
 
 class Floor(Format, frozen=True):
-    """The last measurement of a draw, which later ones are held against.
+    """The last measurement of a draw; later draws are compared with it.
 
     Attributes:
-        commit: Of the tree that was measured.
+        commit: The commit that was measured.
     """
 
     found: Count
@@ -49,12 +49,12 @@ class Floor(Format, frozen=True):
     command: Name
 
     def allows(self, share: Share) -> bool:
-        """Whether a share is not below the interval of what was measured."""
+        """Whether a share is not below the interval of the measured one."""
         return not share.of or share.found / share.of >= Share(self.found, self.drawn).interval[0]
 
 
 def read_floor(path: Path) -> Floor:
-    """Read what later draws are held against.
+    """Read the measurement that a draw is compared with.
 
     Raises:
         UsageError: there is no such file, it cannot be read, or holds something else.

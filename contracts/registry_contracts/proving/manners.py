@@ -1,7 +1,7 @@
-"""The suite's manners on a service that others use: runs beside other people's records, and runs that are killed.
+"""The suite's manners on a shared service: runs beside other people's records, and runs that are killed.
 
-A canary runs the suite beside planted records and looks whether one of them has changed. A kill ends a run with
-SIGKILL and looks what is left once the next run or `sweep` has been there.
+A canary runs the suite beside planted records and checks that none of them changed. A kill ends a run with SIGKILL and
+checks what is left after the next run or `sweep`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TABLES: Final = {
     "locks": ("realm", "identifier"),
     "attachments": ("id",),
 }
-#: Names of people's own records that lie as close to the suite's as they can.
+#: Names of other people's records that resemble the suite's own as closely as possible.
 LOOKALIKES: Final = (
     "rc-report-2026-final",
     "rc-report2026finalver",
@@ -88,7 +88,7 @@ def plant(data: Path) -> None:
 
 
 def snapshot(data: Path) -> Snapshot:
-    """Every row of a sandbox's database by table and key, as a digest of all its columns, files included."""
+    """A digest of every row of a sandbox's database, files included, by table and key."""
     with closing(sqlite3.connect(f"file:{data / DATABASE}?mode=ro", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
         return dict(_rows(connection, data))
@@ -105,7 +105,7 @@ def _rows(connection: sqlite3.Connection, data: Path) -> Iterator[tuple[tuple[st
 
 
 def changes(before: Snapshot, after: Snapshot, named: frozenset[str] = frozenset()) -> list[str]:
-    """What became of the rows that were there before a run, but for those of records that the settings name."""
+    """The earlier rows that a run changed or removed, without records that the settings name."""
     return [
         f"{' '.join(place)}: {'changed' if place in after else 'gone'}"
         for place, digest in before.items()
@@ -114,7 +114,7 @@ def changes(before: Snapshot, after: Snapshot, named: frozenset[str] = frozenset
 
 
 def named_records() -> frozenset[str]:
-    """Identifiers that the sandbox's settings give the suite to write to."""
+    """Identifiers that the sandbox's settings allow the suite to write to."""
     realms = embedded_sandbox.sandbox_target("", 0).realm.values()
     keys = ("locked_identifier", "existing_identifier", "others_identifier", "published_identifier")
     values = [getattr(realm, key) for realm in realms for key in (*keys, "spare_identifiers")]
@@ -125,12 +125,12 @@ def named_records() -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Served:
-    """A sandbox that runs.
+    """A running sandbox.
 
     Attributes:
         data: Its data folder.
-        settings: A settings file that aims at it, which is not called `sandbox`: the usual manners apply.
-        scratch: Where its runs keep reports and private folders.
+        settings: Settings for it under another name than `sandbox`, so that the usual manners apply.
+        scratch: Folder for the reports and private folders of its runs.
     """
 
     data: Path
@@ -144,7 +144,7 @@ class Served:
 
     @property
     def private_parent(self) -> Path:
-        """Where its runs make their private folders."""
+        """Folder in which its runs create their private folders."""
         return self.scratch / "tmp"
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
@@ -168,7 +168,7 @@ class Served:
 
 @contextmanager
 def served(folder: Path, arguments: Sequence[str] = ()) -> Iterator[Served]:
-    """Serve a sandbox that others use too, for as long as the `with` block lasts.
+    """Serve a sandbox with other people's records during the `with` block.
 
     Args:
         folder: A fresh one.
@@ -179,7 +179,7 @@ def served(folder: Path, arguments: Sequence[str] = ()) -> Iterator[Served]:
     plant(data)
     sandbox = ForkedSandbox(["--data", str(data), *arguments])
     try:
-        # It answers when its own records are planted.
+        # It answers as soon as its own records are planted.
         requests.get(f"{sandbox.base_url}/docs", timeout=_PATIENCE_SECONDS)
         yield Served(data, _settings(folder, sandbox), folder)
     finally:
@@ -196,15 +196,15 @@ def _settings(folder: Path, sandbox: ForkedSandbox) -> Path:
 
 
 def remains(service: Served, before: Snapshot, after: Snapshot) -> tuple[list[str], int]:
-    """Compare two snapshots with what the ledgers of all runs say.
+    """Compare two snapshots with the ledgers of all runs.
 
     Args:
         before, after: The database before the run, and after the clean-up.
 
     Returns:
-        What is left and should not be: drafts that belong to no record of the residue, permanent records that no
-        ledger admits to or that are above the budget, private folders of dead runs; and how many permanent records
-        are new in the realm that has most.
+        What is wrongly left: drafts that belong to no record of the residue, permanent records that no ledger lists
+        or that exceed the budget, private folders of dead runs; and the number of new permanent records in the realm
+        with most of them.
     """
     new = after.keys() - before.keys()
     permanent = {place[1:3] for place in new if place[0] == "locks" or place[-1] == "published"}
@@ -222,7 +222,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot) -> tuple[list[st
 
 
 def _unlisted(records: set[tuple[str, ...]], listed: list[Entry]) -> list[str]:
-    """Records that no ledger names; a creation whose answer was lost accounts for one record in its realm."""
+    """Records that no ledger names; each lost answer to a creation accounts for one record in its realm."""
     nameless = Counter(entry.realm for entry in listed if not entry.identifier)
     unlisted = []
     for record in sorted(records):
@@ -245,7 +245,7 @@ def run_beside(trial: Trial, folder: Path) -> Result:
     return result
 
 
-#: Exit codes of a run that the suite itself has not broken in.
+#: Exit codes of runs in which the suite itself did not break.
 _SOUND: Final = frozenset({0, 1, 5, 6})
 
 
@@ -262,7 +262,7 @@ def canary(trial: Trial, folder: Path) -> Result:
 
 
 def kill(trial: Trial, folder: Path) -> Result:
-    """Kill a run, and let the next run or a sweep remove what is left: each second time the one, else the other."""
+    """Kill a run, and let a sweep or the next run, depending on the seed, remove what is left."""
     with served(folder) as service:
         before = snapshot(service.data)
         _kill(service.start("run", *_run_words(trial), "-n", "2"), float(trial.name), trial.seed)
@@ -278,19 +278,19 @@ def _run_words(trial: Trial) -> list[str]:
 
 
 def _kill(process: subprocess.Popen[bytes], after: float, seed: int) -> None:
-    """Kill a run after so many seconds: each third time with all that it started, else its controller alone."""
+    """Kill a run after some seconds: for every third seed with all its processes, else only its controller."""
     with suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=after)
     started = _descendants(process.pid) if seed % 3 == 0 else []
     for number in (process.pid, *started):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-    # The end of its output is the end of its workers, too.
+    # Its output ends when its workers have ended, too.
     process.communicate()
 
 
 def _descendants(process: int) -> list[int]:
-    """The processes that a process started, and those that they started."""
+    """The descendants of a process."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)  # noqa: S607
     pairs = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
     found = [process]

@@ -32,7 +32,7 @@ _MOST_TRIALS_OF_FUNCTION: Final = 12
 
 
 def fixed_trials(faults: Iterable[Fault], realm: str = "") -> Iterator[Trial]:
-    """Each fault before the cases of its clauses, in one realm; another one for each."""
+    """Try each fault with the cases of its clauses, in one of its realms."""
     for fault in faults:
         offered = fault.realms
         yield _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
@@ -43,10 +43,7 @@ def _narrow(fault: Fault, realm: str) -> Trial:
 
 
 def further(trial: Trial) -> Trial | None:
-    """The trial that goes further where a fault of the fixed set lived: in all its realms and longer, then all cases.
-
-    There is none behind that.
-    """
+    """The next trial of a surviving fault: its clauses in all realms by night, then a whole gate; None after that."""
     if trial.part is not Part.FIXED or trial.kind is not Kind.FAULT or trial.only or not trial.narrow:
         return None
     if trial.profile == "nightly":
@@ -55,7 +52,7 @@ def further(trial: Trial) -> Trial | None:
 
 
 def trials_of_function(name: str, function: Function) -> list[Trial]:
-    """What may show that a test function finds something: faults that break its clauses, the nearest first."""
+    """Trials that may show that a test function finds a fault, those at its own operations first."""
     home = set(DEVELOPMENT_REALMS) if ANY_REALM in function.realms else set(function.realms)
     near = [fault for fault in population.fixed_set() if not function.clauses.keys().isdisjoint(fault.breaks)]
     near.sort(key=lambda fault: len(set(fault.at) - function.operations))
@@ -67,7 +64,7 @@ def trials_of_function(name: str, function: Function) -> list[Trial]:
 
 
 def calm_trials(seed: int) -> Iterator[Trial]:
-    """The faithful service in every realm, and services that have each variant once, in company that the seed draws."""
+    """The faithful service in every realm, and drawn services in which each variant stands once."""
     for realm in DEVELOPMENT_REALMS:
         yield faithful_trial((realm,))
     yield service_trial(Part.FIXED, SLOW, FIXED_SEED, DEVELOPMENT_REALMS[-1])
@@ -79,7 +76,7 @@ def calm_trials(seed: int) -> Iterator[Trial]:
 
 
 def _each_once(seed: int) -> Iterator[list[str]]:
-    """Rows of a cover until each variant has stood in one."""
+    """Rows of a cover until each variant stands in one."""
     waiting = {name for name in VARIANTS if name != SLOW and not VARIANTS[name].settings}
     for row in cover(seed):
         yield row
@@ -91,15 +88,12 @@ def _each_once(seed: int) -> Iterator[list[str]]:
 def faithful_trial(
     realms: tuple[str, ...], profile: str = "gate", seed: int = FIXED_SEED, functions: Iterable[str] = ()
 ) -> Trial:
-    """The faithful service, be it before the cases of some test functions alone."""
+    """A run on the faithful service; `functions`: only the cases of these test functions."""
     return Trial(Part.FIXED, Kind.SERVICE, FAITHFUL, realms, seed, profile, only=tuple(functions))
 
 
 def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate") -> Trial:
-    """A whole run on a fault, in a realm that the seed draws among those in which the fault shows.
-
-    What tells realms apart shows in a run of several.
-    """
+    """A whole run on a fault, in one of its realms; a fault between realms is tried in all of them."""
     chance = Random(f"realm {seed} {fault.name}")  # noqa: S311 - nothing secret hangs on it
     several = not _BETWEEN_REALMS.isdisjoint(fault.breaks)
     drawn = fault.realms if several else (chance.choice(fault.realms),)
@@ -108,7 +102,7 @@ def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate")
 
 
 def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
-    """A whole gate on a service, in a realm that the seed draws; the workflow's own comes up least often.
+    """A whole gate on a service, in a drawn realm; the realm of the workflow alone is drawn least often.
 
     Raises:
         UsageError: there is no variant of one of the names.
@@ -122,14 +116,14 @@ def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
 def drawn_trials(
     faults: int, services: int, seed: int, realm: str = "", profile: str = "gate"
 ) -> Iterator[Trial]:
-    """Whole gates on drawn services, and whole runs of a profile on crossed faults; by night under more conditions."""
+    """Whole gates on drawn services, and whole runs of a profile on crossed faults."""
     for name in draw_services(services, seed):
         yield service_trial(Part.DRAWN, name, seed, realm)
     for fault in crossed.draw(faults, seed, by_night=Profile(profile).includes(Profile.NIGHTLY)):
         yield fault_trial(fault, seed, realm, profile)
 
 
-#: Figures of weathers that runs of few requests meet too: of the profile smoke, and of the cases of one clause.
+#: Figures with which network faults strike in short runs: of the profile smoke, and of the cases of one clause.
 CLOSE: Final[Mapping[str, tuple[str, str]]] = {
     "sporadic-503": ("share=0.06", "share=0.15"),
     "rate-limit": ("per_second=30:burst=20", "per_second=10:burst=5"),
@@ -141,7 +135,7 @@ CLOSE: Final[Mapping[str, tuple[str, str]]] = {
     "outage-midway": ("from_request=30", "from_request=12"),
     "restart": ("every=30", "every=15"),
 }
-#: Clauses of which a fault lies beneath the weather.
+#: Clauses that a fault of the sandbox breaks while a network fault strikes.
 BENEATH: Final = (
     "draft-get-content",
     "attachment-download-same",
@@ -153,7 +147,7 @@ _REALM: Final = DOCUMENT_REALMS[0]
 
 
 def manners_trials(kills: int, seed: int) -> Iterator[Trial]:
-    """Every weather over the faithful service and over a fault; runs beside others; runs that are killed."""
+    """Every network fault with the faithful service and with a fault, runs beside others' records, and killed runs."""
     chance = Random(f"manners {seed}")  # noqa: S311 - as above
     for number in range(kills):
         moment = f"{chance.uniform(1.0, 25.0):.1f}"
@@ -162,23 +156,14 @@ def manners_trials(kills: int, seed: int) -> Iterator[Trial]:
     yield _canary("smoke", "", seed)
     yield _canary("gate", "-n 2", seed)
     yield _canary("gate", "-n 2", seed, faults[-1])
-    for (name, weather), fault in zip(
+    for (name, each), fault in zip(
         WEATHERS.items(), islice(cycle(faults), seed % len(faults), None), strict=False
     ):
         wide, close = (f"{name}:{figures}" if figures else name for figures in CLOSE.get(name, ("", "")))
-        reachable = weather.expects == PASSES
-        yield Trial(Part.MANNERS, Kind.WEATHER, wide, (_REALM,), seed, "smoke", reachable=reachable)
-        yield Trial(
-            Part.MANNERS,
-            Kind.WEATHER,
-            close,
-            (_REALM,),
-            seed,
-            clauses=fault.breaks,
-            narrow=True,
-            fault=fault.name,
-            reachable=reachable,
-        )
+        reachable = each.expects == PASSES
+        trial = Trial(Part.MANNERS, Kind.NETWORK_FAULT, wide, (_REALM,), seed, "smoke", reachable=reachable)
+        yield trial
+        yield replace(trial, name=close, profile="gate", clauses=fault.breaks, narrow=True, fault=fault.name)
 
 
 def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> Trial:
@@ -187,8 +172,8 @@ def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> 
 
 
 def _beneath(clause: str) -> Fault:
-    """A fault that breaks a clause alone, always and in each realm."""
+    """A fault without a condition that breaks a clause alone."""
     for fault in (*crossed.plainest().values(), *population.population().values()):
         if fault.breaks == (clause,) and not fault.when:
             return fault
-    raise UsageError(f"no fault breaks {clause} alone; the weather needs one")
+    raise UsageError(f"no fault breaks {clause} alone; the trials of network faults need one")

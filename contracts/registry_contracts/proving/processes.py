@@ -1,4 +1,4 @@
-"""Runs of the suite in processes of their own, and work in forks of one process, each with a time limit."""
+"""Forks of this process: sandboxes, runs of the suite, and a queue of tasks, each with a time limit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from registry_contracts.interface.location import cases_directory
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
-#: What a fork would load otherwise, each for itself.
+#: Modules that every fork would otherwise load itself.
 _FOR_FORKS: Final = tuple(
     f"registry_contracts.sandbox.{part}"
     for part in ("app", "faults.population", "odata", "serve", "variants")
@@ -32,12 +32,12 @@ _FOR_FORKS: Final = tuple(
 _LOCAL: Final = "127.0.0.1"
 _END_SECONDS: Final = 5.0
 _LOOK_AGAIN_SECONDS: Final = 0.005
-#: A fork that raised ends with this, as a broken suite does (design section 3).
+#: Exit code of a fork that raised: that of a broken suite.
 _BROKEN: Final = 3
 
 
 class ForkedSandbox:
-    """A sandbox in a fork of this process, with a small limit for uploads whatever the profile asks for.
+    """A sandbox in a fork of this process, always with a small limit for uploads.
 
     Args:
         arguments: Options of `registry-contracts sandbox`.
@@ -53,12 +53,12 @@ class ForkedSandbox:
             )
 
     def ask_to_end(self) -> None:
-        """Tell it that nothing more is sent, and do not wait for its end."""
+        """Ask it to end, and do not wait."""
         if self._process is not None:
             os.kill(self._process, signal.SIGTERM)
 
     def stop(self) -> None:
-        """End it, first politely, then for good; a second call does nothing."""
+        """End it, by force if it does not end in time; a second call does nothing."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -131,7 +131,7 @@ def _done(work: Callable[[], int]) -> NoReturn:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        # Past the exit handlers, which belong to the process it was forked from.
+        # Without the exit handlers, which belong to the parent.
         os._exit(code)
 
 
@@ -161,7 +161,7 @@ def _words() -> list[str]:
 def _serve(arguments: list[str], listener: socket.socket) -> int:
     from registry_contracts.sandbox.serve import serve_on  # noqa: PLC0415 - an optional extra
 
-    # What it tells people of its address and its accounts is no part of the output of who forked it.
+    # The lines about its address and accounts do not belong in the parent's output.
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
     with suppress(KeyboardInterrupt):
@@ -175,11 +175,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Ended(Generic[T]):
-    """A piece of work that ended.
+    """A task that ended.
 
     Attributes:
         code: Exit code of its process; negative for a signal.
-        late: It was ended for taking too long.
+        late: Whether it was ended because it took too long.
     """
 
     task: T
@@ -190,7 +190,7 @@ class Ended(Generic[T]):
 
 
 class SideBySide(Generic[T]):
-    """A queue of tasks, worked off by forks of this process, which end with it however it ends.
+    """A queue of tasks that forks of this process work off; they end whenever this process ends.
 
     Args:
         work: Does one task in a fork; returns the fork's exit code.
@@ -204,7 +204,7 @@ class SideBySide(Generic[T]):
         self._longest = longest
         self._waiting: deque[T] = deque()
         self._running: dict[int, tuple[T, float]] = {}
-        # The end of this pipe is the end of this process, however it ends: no fork keeps the end that writes.
+        # Forks read this pipe: it closes when this process ends, because no fork keeps its writing end.
         self._alive, self._held = os.pipe()
 
     def add(self, task: T) -> None:
@@ -217,7 +217,7 @@ class SideBySide(Generic[T]):
         return len(self._waiting) + len(self._running)
 
     def results(self) -> Iterator[Ended[T]]:
-        """Work off the queue, and yield what ends; ends all forks when it is left early."""
+        """Work off the queue and yield ended tasks; leaving early ends all forks."""
         try:
             while self._waiting or self._running:
                 while self._waiting and len(self._running) < self._jobs:
@@ -225,7 +225,7 @@ class SideBySide(Generic[T]):
                 yield from self._ended()
                 time.sleep(_JOB_POLL_SECONDS)
         finally:
-            # A second signal would leave forks that nothing ends.
+            # A second signal here would leave forks running.
             with _signals_held():
                 for process in self._running:
                     _kill(process)
@@ -236,17 +236,17 @@ class SideBySide(Generic[T]):
 
     def _start(self, task: T) -> None:
         def work() -> int:
-            # A group of its own: it can be ended with all it started, and Ctrl-C reaches the parent alone.
+            # Its own process group can be ended as a whole, and Ctrl-C reaches only the parent.
             os.setpgid(0, 0)
             os.close(self._held)
             threading.Thread(target=_end_with, args=(self._alive,), daemon=True).start()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
             return self._work(task)
 
-        # An interruption between the fork and its entry would leave a fork that nothing ends.
+        # An interruption between the fork and its entry in the table would leave it running.
         with _signals_held():
             process = fork(work)
-            # Here too: the parent may end the group before the fork has come to its own call.
+            # The parent sets it too, because it may end the group before the fork's own call.
             with suppress(ProcessLookupError, PermissionError):
                 os.setpgid(process, process)
             self._running[process] = (task, time.monotonic())
@@ -259,21 +259,21 @@ class SideBySide(Generic[T]):
                 _kill(process)
             ended, status = os.waitpid(process, 0 if late else os.WNOHANG)
             if ended:
-                # What it started and left, when it broke.
+                # A broken task may have left processes behind.
                 _kill(process)
                 del self._running[process]
                 yield Ended(task, process, os.waitstatus_to_exitcode(status), seconds, late)
 
 
 def _end_with(pipe: int) -> None:
-    """End this process group with the process that holds the other end of a pipe."""
+    """End this process group when the process at the other end of a pipe ends."""
     os.read(pipe, 1)
     os.killpg(0, signal.SIGKILL)
 
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Hold interrupting signals back for as long as the `with` block lasts."""
+    """Block interrupting signals during the `with` block."""
     signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
     try:
         yield

@@ -1,4 +1,4 @@
-"""One proof: its trials side by side, each result on disk as it comes, what confirms them, and the report."""
+"""One proof: runs its trials side by side, confirms what they found, and writes the report."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from registry_contracts.proving.runs import CaseIndex, run_trial
 from registry_contracts.proving.trials import FAITHFUL, Kind, Outcome, Part, Result, Trial, function_of
 from registry_contracts.sandbox.faults import population
 
-#: Many times what the slowest trial takes alone, as other work may want the cores too.
+#: Many times what the slowest trial takes alone, because other work may use the cores too.
 _LONGEST_SECONDS: Final = 1800.0
 _SAID_EVERY_SECONDS: Final = 15.0
 _SHOWN: Final = 500
@@ -44,12 +44,12 @@ _SHOWN: Final = 500
 
 @dataclass(frozen=True)
 class Proof:
-    """What is asked for, as the options of the command say.
+    """The options of the command.
 
     Attributes:
-        names: Faults in place of the fixed set or of a draw.
+        names: Faults to try instead of the fixed set or a draw.
         whole: Do not end a trial at its finding.
-        command: As the report names it.
+        command: The command line for the report.
     """
 
     parts: tuple[Part, ...]
@@ -70,17 +70,17 @@ class Proof:
 
     @property
     def narrowed(self) -> bool:
-        """Whether it is about what is named alone."""
+        """Whether it only tries what the options name."""
         return bool(self.names or self.clauses or self.variants)
 
     @property
     def complete(self) -> bool:
-        """Whether each clause and each test function has its turn."""
+        """Whether it tries every clause and every test function."""
         return not self.narrowed and Part.FIXED in self.parts
 
 
 def trials_of(proof: Proof, seed: int) -> list[Trial]:
-    """The trials that a proof begins with; those that wait most of their time come first.
+    """The first trials of a proof; those that mostly wait come first.
 
     Raises:
         UsageError: an unknown fault, clause or variant, or nothing is left to try.
@@ -122,10 +122,10 @@ def _manners(proof: Proof, seed: int) -> Iterator[Trial]:
 
 
 def carry_out(proof: Proof) -> int:
-    """Prove what is asked, and write the report.
+    """Run a proof and write its report.
 
     Returns:
-        0 the proof holds, 1 it does not, 3 a trial says nothing.
+        0 the proof holds, 1 it does not, 3 a trial broke.
 
     Raises:
         UsageError: an unknown name, or a file or folder that cannot be used.
@@ -166,7 +166,7 @@ def _write(proof: Proof, report: Report) -> None:
 
 
 class _Prover:
-    """Runs the trials of a proof in forks, side by side."""
+    """Runs the trials of a proof side by side in forks."""
 
     def __init__(self, proof: Proof, index: CaseIndex, folder: Path) -> None:
         self._proof = proof
@@ -177,7 +177,7 @@ class _Prover:
         self._said = time.monotonic()
 
     def results(self, trials: Sequence[Trial]) -> list[Result]:
-        """Run trials and what follows from them, then the faithful service before the cases that found a fault."""
+        """Run trials and those that follow, then the cases that found a fault on the faithful service."""
         results = list(self._run(trials, further))
         if self._proof.complete:
             results += self._of_functions(results)
@@ -189,7 +189,7 @@ class _Prover:
         return results
 
     def _of_functions(self, results: Sequence[Result]) -> Iterator[Result]:
-        """Try each test function that found nothing yet on one fault of its clauses after the other."""
+        """Try each test function that found nothing yet on the faults of its clauses, one after the other."""
         finders = {function for result in results for function in result.finders}
         plans = {
             name: iter(trials_of_function(name, self._index.functions[name]))
@@ -198,13 +198,13 @@ class _Prover:
         }
         firsts = [trial for plan in plans.values() if (trial := next(plan, None)) is not None]
         ended = self._run(firsts, lambda trial: next(plans[trial.only[0]], None))
-        # What a function does not find here was found by others.
+        # Other functions found the rest.
         return (result for result in ended if result.found)
 
     def _confirming(self, results: Sequence[Result]) -> Iterator[Trial]:
-        """The faithful service where a fault was found, if it has not passed the same cases there yet.
+        """Trials of the faithful service with the cases that found a fault, if it has not passed them yet.
 
-        Cases of one clause may be more than a whole run has of it, so the faithful service is asked by the same ones.
+        A narrow trial may have more cases of a clause than a whole run, so the same selection is repeated.
         """
         passed = _passed(results)
         wanted: dict[_Place, set[str]] = {}
@@ -222,9 +222,9 @@ class _Prover:
     def _run(
         self, trials: Sequence[Trial], follows: Callable[[Trial], Trial | None] = lambda _: None
     ) -> Iterator[Result]:
-        """Run trials, and those that follow where a fault was not found; a service that was not judged runs again.
+        """Run trials, and those that follow a surviving fault; a service that was not judged runs again, alone.
 
-        What is silent beside other trials on a busy machine says nothing of the suite: the second run has it alone.
+        A service may be silent only because other trials keep the machine busy.
         """
         unjudged = []
         for result in self._side_by_side(trials, self._proof.jobs, follows):
@@ -280,7 +280,7 @@ class _Prover:
         return Result(trial, seconds=round(ended.seconds, 2), trouble=why)
 
     def _tell(self, left: int) -> None:
-        """Say now and then how far the proof is."""
+        """Report the progress from time to time."""
         self._done += 1
         if time.monotonic() - self._said > _SAID_EVERY_SECONDS:
             self._said = time.monotonic()

@@ -1,4 +1,4 @@
-"""The report of a proof: figures, what does not hold, and which test functions found nothing."""
+"""The report of a proof: figures, trials that did not end well, and test functions that found nothing."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from registry_contracts.safe_text import many
 from registry_contracts.sandbox.faults import crossed
 
 _LONGEST: Final = 1000
-#: What is said of a kind of trial that is no fault.
+#: The labels of the figures of all kinds of trials but faults.
 _SOUND: Final = {
     Kind.SERVICE: "conformant services that pass, the faithful one included",
-    Kind.WEATHER: "runs in bad weather that end as they have to",
+    Kind.NETWORK_FAULT: "runs with network faults that end as they must",
     Kind.CANARY: "runs that changed no record of others",
     Kind.KILL: "killed runs that left nothing unlisted",
 }
@@ -29,12 +29,12 @@ _SOUND: Final = {
 
 @dataclass(frozen=True)
 class Report:
-    """What a proof showed.
+    """The report of a proof.
 
     Attributes:
-        seconds: Of the clock.
-        floor: What the draw is held against; None: each drawn fault has to be found.
-        functions: Test functions that can find something, where each had its turn; else none.
+        seconds: How long the proof took.
+        floor: The measurement that the draw is compared with; None: every drawn fault has to be found.
+        functions: Test functions that can find a fault, if all were tried; else empty.
     """
 
     results: Sequence[Result]
@@ -67,7 +67,7 @@ class Report:
         return sorted(bad, key=lambda result: (result.trial.part, result.outcome, result.trial.name))
 
     def exit_code(self) -> ExitCode:
-        """Say whether the proof holds: of a draw so many faults may be missed as the floor allows, else none."""
+        """Whether the proof holds. Only drawn faults may be missed, as many as the floor allows."""
         bad = [result for result in self.bad if result.outcome is not Outcome.TROUBLE]
         missed = [
             result for result in bad if result.trial.part is Part.DRAWN and result.trial.kind is Kind.FAULT
@@ -78,7 +78,7 @@ class Report:
         return ExitCode.ERROR if len(bad) < len(self.bad) else ExitCode.PASS
 
     def closing_lines(self) -> Iterator[str]:
-        """What the command says at its end."""
+        """The lines that the command prints at its end."""
         yield from (f"found nothing: {function}" for function in self.idle)
         again = sum(bool(result.first_run) for result in self.results)
         if again:
@@ -113,7 +113,7 @@ class Report:
         return [result for result in of_part if not result.trial.only]
 
     def _figures(self) -> Iterator[tuple[str, str]]:
-        """What is counted, and how many of how many."""
+        """The figures, each with its label."""
         if self.fixed.of:
             clauses = {clause for result in self._faults(Part.FIXED) for clause in result.trial.clauses}
             broken = Counter(load_catalogue().clause(clause).level for clause in clauses)
@@ -137,7 +137,7 @@ class Report:
                 yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
 
     def _groups(self) -> Iterator[str]:
-        """What was found of the drawn faults, by family, factor and effect; and survivors by the latter two."""
+        """Drawn faults found by family, factor and effect, and survivors by factor and effect."""
         drawn = [result for result in self._faults(Part.DRAWN) if result.due]
         of_kind: dict[tuple[str, str], list[Result]] = defaultdict(list)
         lost: Counter[tuple[str, str]] = Counter()

@@ -1,4 +1,4 @@
-"""Runs the suite for a trial, in a process that was forked for it, and watches what it finds."""
+"""Runs the suite for a trial, in a fork of its own, and notes what it finds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _PROFILES: Final = list(Profile)
 
 @dataclass
 class Function:
-    """A test function, with what its cases are about; one without clauses only observes."""
+    """A test function with the clauses, realms and operations of its cases; without clauses it only observes."""
 
     file: str
     profile: str
@@ -60,7 +60,7 @@ class Function:
 
 @dataclass
 class CaseIndex:
-    """Plugin that notes the test functions when cases are collected."""
+    """Plugin that notes the test functions when pytest collects them."""
 
     functions: dict[str, Function] = field(default_factory=dict)
 
@@ -82,7 +82,7 @@ class CaseIndex:
 
     @property
     def able(self) -> tuple[str, ...]:
-        """The test functions that can find something."""
+        """The test functions that can find a fault."""
         return tuple(name for name, function in self.functions.items() if function.clauses)
 
     def files_of(self, trial: Trial) -> list[str]:
@@ -96,7 +96,7 @@ class CaseIndex:
         )
 
     def are_own(self, clauses: Sequence[str]) -> bool:
-        """Whether each of some clauses has cases of its own, so that no other case has to be run for them."""
+        """Whether each of some clauses has cases of its own, so that no other case is needed for it."""
         claimed = {clause for function in self.functions.values() for clause in function.clauses}
         return claimed.issuperset(clauses) and UNIVERSAL.isdisjoint(clauses)
 
@@ -108,13 +108,13 @@ class Watch:
     Attributes:
         sandbox: Serves the run.
         clauses: A finding on one of these counts.
-        operations: Where the sandbox is altered; the cases of these that are about the clauses come first.
-        only: Run the cases of these test functions alone; empty for all.
+        operations: Operations at which the sandbox is altered; their cases on the clauses come first.
+        only: Run only the cases of these test functions; empty for all.
         stop: End the run at the first finding that counts.
         formats: Report formats that the run writes.
-        settings: What the sandbox needs in the settings of each realm beside those of the embedded one, by name.
+        settings: Further settings of each realm that the sandbox needs, by name.
         errors: Cases in which the suite itself broke.
-        ended: Whether the run was ended, so that its exit code says nothing.
+        ended: Whether the run was ended early, so that its exit code has no meaning.
     """
 
     sandbox: Sandbox
@@ -133,11 +133,11 @@ class Watch:
     ended: bool = False
 
     def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox:  # noqa: ARG002 - the hook's
-        """Serve the run from the sandbox that is there."""
+        """Give the run the sandbox of the trial."""
         return self.sandbox
 
     def pytest_contract_target(self, target: Target) -> Target | None:
-        """Name what the sandbox takes, as the settings of such a service would."""
+        """Add the settings that the sandbox needs."""
         if self.settings is None:
             return None
         realms = {}
@@ -147,12 +147,12 @@ class Watch:
         return replace(target, realm=realms, pace=replace(target.pace, permanent_records=PERMANENT_RECORDS))
 
     def pytest_contract_formats(self) -> Sequence[str]:
-        """Write no more reports than are wanted."""
+        """Choose the report formats."""
         return self.formats
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
-        """Put first what is most likely to find the fault, where the run ends at its finding."""
+        """Put the cases first that most likely find the fault, if the run ends at its finding."""
         yield
         if self.only:
             items[:] = [item for item in items if function_of(item.nodeid) in self.only]
@@ -175,7 +175,7 @@ class Watch:
                 self._note(item, finding)
 
     def _note(self, item: pytest.Item, finding: Finding) -> None:
-        """Note a confirmed finding, and leave out what it makes needless."""
+        """Note a confirmed finding, and drop the remaining cases if it ends the run."""
         worker, case = item.config.stash[WORKER], item.nodeid
         if finding.clause not in self.findings:
             must = worker.catalogue.clause(finding.clause).level is Level.MUST
@@ -207,7 +207,7 @@ class Watch:
 
 
 class _CountedSandbox(ForkedSandbox):
-    """A sandbox that tells what it counted when it is stopped, after the run has cleaned up."""
+    """A sandbox whose counts are read before it stops, after the run has cleaned up."""
 
     def __init__(self, arguments: Sequence[str], counts_path: str) -> None:
         super().__init__(arguments)
@@ -215,7 +215,7 @@ class _CountedSandbox(ForkedSandbox):
         self.counts: dict[str, Any] = {}
 
     def ask_to_end(self) -> None:
-        """Note the counts, which it tells as long as it has not been asked, and ask it."""
+        """Note the counts, and ask it to end."""
         self._note_counts()
         super().ask_to_end()
 
@@ -231,7 +231,7 @@ class _CountedSandbox(ForkedSandbox):
 
 
 def _counts(base_url: str, path: str) -> dict[str, Any]:
-    """What a sandbox counted; empty when it does not answer, as one with a fault may not."""
+    """The counts of a sandbox; empty if it does not answer, which a fault may cause."""
     connection = http.client.HTTPConnection(urlsplit(base_url).netloc, timeout=10)
     try:
         connection.request("GET", path)
@@ -244,7 +244,7 @@ def _counts(base_url: str, path: str) -> dict[str, Any]:
 
 
 def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
-    """Run a trial of a fault, a service or a weather in this process, which must be a fork made for it.
+    """Run a trial of a fault, a service or a network fault in this process, which must be a fork made for it.
 
     Args:
         folder: A fresh one, for the run's evidence and output.
@@ -275,7 +275,7 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     return result
 
 
-#: Where a sandbox tells what it counted.
+#: The path of a sandbox's counts.
 _COUNTED: Final = {Kind.FAULT: COUNT_PATH, Kind.SERVICE: SHOWN_PATH}
 
 
@@ -286,24 +286,24 @@ def _alteration(trial: Trial) -> list[str]:
     if trial.kind is Kind.SERVICE:
         variants = () if trial.name == FAITHFUL else trial.name.split(AND)
         return ["--observed", *(word for name in variants for word in ("--variant", name))]
-    weather = () if trial.name == FAITHFUL else ("--weather", trial.name, "--weather-seed", str(trial.seed))
-    return [*weather, *(("--fault", trial.fault) if trial.fault else ())]
+    network = () if trial.name == FAITHFUL else ("--weather", trial.name, "--weather-seed", str(trial.seed))
+    return [*network, *(("--fault", trial.fault) if trial.fault else ())]
 
 
 def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
     fault = population.load(trial.name) if trial.kind is Kind.FAULT else None
     catalogue, own = load_catalogue(), trial.part is Part.FIXED
-    # Drawn, a fault has to fail the run, which a should clause does not.
+    # A drawn fault has to fail the run, and a should clause does not.
     counting = frozenset(c for c in trial.clauses if own or catalogue.clause(c).level is Level.MUST)
     variants = trial.kind is Kind.SERVICE and trial.name != FAITHFUL
     return Watch(
         sandbox,
         counting,
-        # What goes to its end goes in its own order.
+        # A run to the end keeps its own order.
         frozenset(fault.at if fault and trial.stop else ()),
         only=trial.only,
         stop=fault is not None and trial.stop,
-        # Each report has to be able to write what such a service says.
+        # Every report format has to cope with the answers of variants.
         formats=ALL_FORMATS if variants else _VERDICT_ALONE,
         settings=settings_needed(trial.name) if variants else None,
     )
@@ -317,7 +317,7 @@ def _words(trial: Trial, index: CaseIndex, folder: Path) -> Iterator[str]:
     if trial.only:
         return
     if not trial.narrow:
-        # As the command `gate`: on a service that keeps the interface no must clause stays without a judgement.
+        # Strict, as the command `gate`: on a conformant service every must clause has to be judged.
         yield from ["--strict"] * (trial.kind is Kind.SERVICE)
     elif index.are_own(trial.clauses):
         yield from (f"--clause={clause}" for clause in trial.clauses)
@@ -333,7 +333,7 @@ def _trouble(watch: Watch, code: int) -> str:
 
 
 def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> None:
-    """Take from the run's verdict what was seen outside its cases, what was not judged and what passed wrongly."""
+    """Add from the run's verdict the findings outside cases, what was not judged, and the false passes."""
     paths = [path for path in folder.glob("*/verdict.json") if not path.parent.is_symlink()]
     if not paths:
         return
@@ -346,7 +346,7 @@ def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> No
             if seen["clause"] in trial.clauses and not result.found_by:
                 result.found_by = tuple(seen["cases"])
     result.reasons = tuple(_reasons(trial, verdict))
-    # A run of a few cases shows no more than they need.
+    # A run of a few cases shows only what they need.
     if trial.kind is Kind.SERVICE and counts and not (trial.only or trial.narrow):
         passes = false_passes(verdict, counts)
         result.false_passes = tuple(f"{clause}: {why}" for clause, why in passes.items())
@@ -354,10 +354,10 @@ def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> No
 
 
 def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -> tuple[str, ...]:
-    """The drafts that a service holds and that the verdict of its run does not list by their names.
+    """The drafts that a service holds and that the verdict of its run does not list by name.
 
-    Where contacts are drafts and no answer names them, as many may be missing as contacts are listed without a name,
-    or with the one that was sent where the service takes another.
+    Some services store contacts as drafts and never tell their names. There as many drafts may be missing as contacts
+    are listed without a name, or with a sent name that the service does not use.
     """
     listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
     unlisted = tuple(draft for draft in drafts if draft not in listed)
@@ -365,7 +365,7 @@ def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -
     untold = habits.contact_versions == DRAFT and (
         not habits.write_answers_record or habits.contact_created_status == NO_CONTENT
     )
-    # Of one that is `contact (unknown)` the run lost the answer.
+    # `contact (unknown)` is one whose answer was lost.
     contacts = [each["identifier"] for each in verdict["residue"] if each["what"].startswith("contact")]
     renamed = [name for name in contacts if name not in drafts and not (name and habits.contact_header_names)]
     return () if untold and len(unlisted) <= len(renamed) else unlisted
@@ -378,7 +378,7 @@ def _habits(trial: Trial) -> Habits:
 
 
 def _reasons(trial: Trial, verdict: Mapping[str, Any]) -> Iterator[str]:
-    """What of a fault's clauses, or else of all must clauses, was not judged, and why."""
+    """The fault's clauses, or else the must clauses, that were not judged, and why."""
     for entry in verdict["clauses"]:
         wanted = entry["id"] in trial.clauses if trial.clauses else entry["level"] == Level.MUST
         cells = [cell for cell in entry["realms"].values() if cell["verdict"] == "inconclusive"]

@@ -1,4 +1,4 @@
-"""Conformant services to draw: knobs, each with the variants that turn it, and pairwise covers of them."""
+"""Conformant services to draw: silences, each with the variants that fill it, and pairwise covers of them."""
 
 from __future__ import annotations
 
@@ -13,29 +13,28 @@ from registry_contracts.settings.target import RealmSettings
 
 #: Stands between two names of variants.
 AND: Final = "+"
-#: The variant that answers late each time: a long run against it would take all day.
+#: The variant that delays every answer: a long run against it would take all day.
 SLOW: Final = "slow"
-#: Stands for a knob at which the service behaves as the faithful sandbox.
-_UNTURNED: Final = ""
-#: How many knobs are turned at random in a service that is not of the cover.
+#: Stands for a silence that the service fills as the faithful sandbox does.
+_FAITHFUL: Final = ""
+#: How many variants a random service has.
 _FEW: Final = (2, 3, 4, 6, 9, 12)
 
 
-def knobs() -> Mapping[str, tuple[str, ...]]:
-    """Every knob with the variants that turn it; each variant belongs to the first silence that it fills.
+def silences() -> Mapping[str, tuple[str, ...]]:
+    """Every silence with the variants that fill it; each variant belongs to the first silence that it fills.
 
-    Variants that need the cores for themselves, or settings of their own, are left out.
+    The slow variant and variants that need settings are left out.
     """
-    knobs_by_name: dict[str, tuple[str, ...]] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for name, variant in ALL.items():
         if name != SLOW and not variant.settings:
-            knob = variant.silent[0]
-            knobs_by_name[knob] = (*knobs_by_name.get(knob, ()), name)
-    return knobs_by_name
+            found[variant.silent[0]] = (*found.get(variant.silent[0], ()), name)
+    return found
 
 
 def draw_services(number: int, seed: int) -> Iterator[str]:
-    """Draw services: by turns the next row of a pairwise cover, and a random few variants.
+    """Draw services: alternately the next row of a pairwise cover and a few random variants.
 
     Args:
         number: How many.
@@ -54,10 +53,10 @@ def draw_services(number: int, seed: int) -> Iterator[str]:
 
 
 def cover(seed: int) -> Iterator[list[str]]:
-    """Draw the rows of a cover in which each two variants that go together meet, and each alone with a faithful knob.
+    """Draw the rows of a pairwise cover: any two variants that go together meet, also with faithful silences.
 
-    Each row begins with two values that have not met, and takes for every other knob the value that meets most others
-    for the first time.
+    Each row begins with two values that have not met. For every other silence it takes the value that meets most
+    others for the first time.
 
     Args:
         seed: The same rows for the same seed.
@@ -66,12 +65,12 @@ def cover(seed: int) -> Iterator[list[str]]:
         The variants of a row.
     """
     chance = Random(f"cover {seed}")  # noqa: S311 - as above
-    choices = [(knob, name) for knob, names in knobs().items() for name in (_UNTURNED, *names)]
+    choices = [(silence, name) for silence, names in silences().items() for name in (_FAITHFUL, *names)]
     fitting = _fitting(choices)
     unmet = list(fitting)
-    by_knob: dict[str, list[int]] = {}
-    for number, (knob, _) in enumerate(choices):
-        by_knob.setdefault(knob, []).append(number)
+    by_silence: dict[str, list[int]] = {}
+    for number, (silence, _) in enumerate(choices):
+        by_silence.setdefault(silence, []).append(number)
     while any(unmet):
         first = max(
             chance.sample(range(len(choices)), len(choices)), key=lambda choice: unmet[choice].bit_count()
@@ -79,8 +78,8 @@ def cover(seed: int) -> Iterator[list[str]]:
         partners = [choice for choice in range(len(choices)) if unmet[first] >> choice & 1]
         row = [first, chance.choice(partners)]
         taken = 1 << row[0] | 1 << row[1]
-        for knob in chance.sample(list(by_knob), len(by_knob)):
-            free = [choice for choice in by_knob[knob] if fitting[choice] & taken == taken]
+        for silence in chance.sample(list(by_silence), len(by_silence)):
+            free = [choice for choice in by_silence[silence] if fitting[choice] & taken == taken]
             if free:
                 chance.shuffle(free)
                 row.append(max(free, key=lambda choice: (unmet[choice] & taken).bit_count()))
@@ -91,7 +90,7 @@ def cover(seed: int) -> Iterator[list[str]]:
 
 
 def _fitting(choices: Sequence[tuple[str, str]]) -> list[int]:
-    """For each value of a knob the values of other knobs that go with it, a bit for each."""
+    """For each value of a silence the values of other silences that go with it, one bit each."""
 
     def fit(one: tuple[str, str], other: tuple[str, str]) -> bool:
         return one[0] != other[0] and (not one[1] or not other[1] or together(one[1], other[1]))
@@ -100,9 +99,9 @@ def _fitting(choices: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def _few(chance: Random, met: Counter[str]) -> list[str]:
-    """A few variants that go together, of those that were drawn least often."""
+    """Draw a few variants that go together, from those that were drawn least often."""
     size, taken = chance.choice(_FEW), list[str]()
-    names = [name for names in knobs().values() for name in names]
+    names = [name for names in silences().values() for name in names]
     chance.shuffle(names)
     names.sort(key=lambda name: met[name])
     for name in names:
@@ -113,7 +112,7 @@ def _few(chance: Random, met: Counter[str]) -> list[str]:
 
 @cache
 def together(one: str, other: str) -> bool:
-    """Whether two variants can both be seen and together obey the document: no habit or method is changed by both."""
+    """Whether two variants go together: they change no common habit or method, and contradict no sentence."""
     if frozenset({one, other}) in CONTRADICTORY:
         return False
     first, second = ALL[one], ALL[other]
@@ -123,24 +122,23 @@ def together(one: str, other: str) -> bool:
 
 
 def _methods(layer: type) -> set[tuple[type, str]]:
-    """What the classes of one layer define over which class of the service."""
+    """The methods of the service's classes that a layer replaces."""
     own = [c for c in layer.__mro__ if ".sandbox.variants" in c.__module__]
     below = next(c for c in layer.__mro__ if c not in own)
     return {(below, name) for c in own for name in vars(c) if not name.startswith("__")}
 
 
-#: Permanent records that a run may leave in a realm: a service that is turned at dozens of knobs takes much that others
-#: refuse, so that its owner would allow more than the usual.
+#: Permanent records that a run may leave in a realm of a variant service, which accepts much that others refuse.
 PERMANENT_RECORDS: Final = 30
 
 
 def settings_needed(name: str) -> dict[str, Any]:
-    """What only settings can tell of a service: a contact that it takes, and what its variants name themselves.
+    """The settings that a service needs: a contact that it accepts, and the settings of its variants.
 
-    Of two variants that tell the same member of a contact, the later of all counts: its values are the stricter.
+    If two variants give the same member of a contact, the later one counts, because its values are stricter.
 
     Args:
-        name: Of the variants, with a plus between them.
+        name: The variants, with a plus between them.
     """
     names = name.split(AND)
     variants = [ALL[known] for known in ALL if known in names]
@@ -150,7 +148,7 @@ def settings_needed(name: str) -> dict[str, Any]:
 
 
 def setting_in(realm: str, value: Any, own: RealmSettings) -> Any:
-    """The value of a setting in a realm: that of another setting, several values for the realm, or what it is."""
+    """The value of a setting in a realm: that of another setting, values with the realm filled in, or the value."""
     if isinstance(value, str):
         return getattr(own, value)
     return tuple(each.format(realm=realm) for each in value) if isinstance(value, tuple) else value

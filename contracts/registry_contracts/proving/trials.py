@@ -1,4 +1,4 @@
-"""One trial of a proof, a whole run of the suite on one sandbox, and what came of it."""
+"""A trial of a proof, which is a whole run of the suite on one sandbox, and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from registry_contracts.file_formats import Count, Name, Seconds
 from registry_contracts.proving.services import AND, PERMANENT_RECORDS
 from registry_contracts.settings.target import Pace
 
-#: Stands for a service, or a weather, in which nothing is altered.
+#: Stands for an unaltered service, or a run without a network fault.
 FAITHFUL: Final = "faithful"
 
 
@@ -25,11 +25,11 @@ class Part(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a trial puts before the suite."""
+    """What a trial tries."""
 
     FAULT = "fault"
     SERVICE = "service"
-    WEATHER = "weather"
+    NETWORK_FAULT = "network fault"
     CANARY = "canary"
     KILL = "kill"
 
@@ -51,14 +51,14 @@ class Outcome(StrEnum):
     TOO_MANY_LEFT = "too many permanent records left"
     UNLISTED = "drafts left that the verdict does not list"
     NOT_JUDGED = "not judged"
-    WRONG_END = "does not end as it has to"
+    WRONG_END = "does not end as it must"
     CHANGED = "changed the records of others"
-    LEFT = "left behind what is not listed"
+    LEFT = "left something unlisted behind"
     TROUBLE = "trouble"
 
     @property
     def good(self) -> bool:
-        """Whether the suite did what it is there for."""
+        """Whether the suite did its job."""
         return self in (Outcome.FOUND, Outcome.PASS)
 
 
@@ -67,15 +67,15 @@ class Trial:
     """What is tried.
 
     Attributes:
-        name: Of the fault, of the variants with a plus between them, of the weather; of a canary the options of the
-            run, of a kill the seconds after which it comes.
+        name: The fault, the variants with a plus between them, or the network fault; for a canary the options of the
+            run, for a kill the seconds until it.
         realms: The realms that are judged.
-        seed: Seed of generated data, and of what is random in the trial itself.
-        clauses: What the fault breaks.
-        narrow: Judge the cases of these clauses alone.
-        only: Judge the cases of these test functions alone; empty for all.
-        fault: What lies beneath a weather, or beneath the records of others.
-        reachable: Whether a run can get through the weather.
+        seed: Seed of generated data and of the trial's own random choices.
+        clauses: The clauses that the fault breaks.
+        narrow: Run only the cases of these clauses.
+        only: Run only the cases of these test functions; empty for all.
+        fault: The sandbox's fault in a trial of a network fault, or of a canary.
+        reachable: Whether a run can succeed in spite of the network fault.
         stop: End the run at its finding.
     """
 
@@ -94,7 +94,7 @@ class Trial:
 
     @property
     def shown(self) -> str:
-        """What is tried, for people."""
+        """The trial in words."""
         beneath = f" over {self.fault}" if self.fault else ""
         profile = "" if self.profile == "gate" else f" in {self.profile}"
         return " ".join(f"{self.kind} {self.name.replace(AND, ' ')}{beneath}{profile}".split())
@@ -117,24 +117,24 @@ class Found:
 
 @dataclass
 class Result:
-    """What came of a trial.
+    """The result of a trial.
 
     Attributes:
-        exit_code: The run's own; that of a run which was ended at its finding says nothing.
+        exit_code: That of the run; without meaning if the run was ended at its finding.
         findings: The first confirmed one on each clause.
         found_by: Cases with a finding that counts.
         passed: Cases that the faithful service passed.
-        requests: Sent until the first finding that counts, or in all.
-        altered, mattered: How often the fault made a difference, and how often where something is promised; None when
-            the sandbox did not say.
+        requests: Requests until the first finding that counts, or in all.
+        altered, mattered: How often the fault made a difference, and how often against a promise; None if the
+            sandbox did not answer.
         reasons: Clauses that were not judged, and why.
-        false_passes: Must clauses that passed without the service showing what they are about, and why.
-        permanent: Permanent records that the run left in the realm that has most of them.
+        false_passes: Must clauses that passed although the service never showed what they are about, and why.
+        permanent: Permanent records that the run left in the realm with most of them.
         unlisted: Drafts that are left and that the verdict does not list.
-        wrong: What a run beside others, or one that was killed, changed or left.
-        trouble: Why the trial says nothing; empty otherwise.
-        confirmed: Whether the faithful service passes a case that found the fault; None when nobody looked.
-        first_run: Why the service was not judged beside other trials, where this is its second run, alone.
+        wrong: What a canary changed, or a killed run left.
+        trouble: Why the trial has no result; empty otherwise.
+        confirmed: Whether the faithful service passes a case that found the fault; None if it was not tried.
+        first_run: Why the first run did not judge the service, if this is the second run, alone.
     """
 
     trial: Trial
@@ -165,7 +165,7 @@ class Result:
                 return self._of_fault()
             case Kind.SERVICE:
                 return self._of_service()
-            case Kind.WEATHER:
+            case Kind.NETWORK_FAULT:
                 return Outcome.PASS if self._ends_as_due() else Outcome.WRONG_END
             case Kind.CANARY:
                 return Outcome.CHANGED if self.wrong else Outcome.PASS
@@ -174,7 +174,7 @@ class Result:
 
     @property
     def due(self) -> bool:
-        """Whether the trial has to end well: a drawn fault that made no difference need not be found."""
+        """Whether the trial has to end well. A drawn fault that made no difference need not be found."""
         return self.trial.part is not Part.DRAWN or self.outcome is not Outcome.UNALTERED
 
     @property
@@ -189,7 +189,7 @@ class Result:
 
     @property
     def why(self) -> str:
-        """What there is to say of a trial that did not end well."""
+        """Why the trial did not end well."""
         return "; ".join(self._why()) or f"exit code {self.exit_code}, {self.requests} requests"
 
     def _why(self) -> Iterator[str]:
@@ -220,7 +220,7 @@ class Result:
         return Outcome.NOT_SEEN if unseen else Outcome.INCONCLUSIVE
 
     def _of_service(self) -> Outcome:
-        # A variant may read a should otherwise; the faithful sandbox keeps them all.
+        # A variant may read a should clause in another way; the faithful sandbox keeps them all.
         if any(found.must or self.trial.name == FAITHFUL for found in self.findings):
             return Outcome.FALSE_ALARM
         if self.false_passes:

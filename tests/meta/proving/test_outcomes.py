@@ -14,8 +14,8 @@ from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Pa
 FAULT = Trial(Part.FIXED, Kind.FAULT, "a-fault", ("abs-dev",), 1, clauses=("uid-hyphen",), narrow=True)
 DRAWN = replace(FAULT, part=Part.DRAWN, narrow=False)
 SERVICE = replace(FAULT, kind=Kind.SERVICE, name="gzip+list-hal", clauses=())
-WEATHER = replace(FAULT, part=Part.MANNERS, kind=Kind.WEATHER, name="resets", clauses=())
-BENEATH = replace(WEATHER, fault="a-fault", clauses=("uid-hyphen",))
+NETWORK = replace(FAULT, part=Part.MANNERS, kind=Kind.NETWORK_FAULT, name="resets", clauses=())
+BENEATH = replace(NETWORK, fault="a-fault", clauses=("uid-hyphen",))
 CASE = "test_uid.py::test_hyphens[abs-dev]"
 OWN = Found("uid-hyphen", True, CASE, "seen")
 FOREIGN = replace(OWN, clause="list-top")
@@ -48,12 +48,12 @@ def found(trial: Trial = FAULT, **parts: Any) -> Result:
         (SERVICE, {"permanent": 31}, Outcome.TOO_MANY_LEFT),
         (SERVICE, {"unlisted": ("rc-somewhere-else",)}, Outcome.UNLISTED),
         (SERVICE, {"exit_code": 6}, Outcome.NOT_JUDGED),
-        (replace(WEATHER, reachable=False), {"exit_code": 6}, Outcome.PASS),
-        (replace(WEATHER, reachable=False), {"exit_code": 1}, Outcome.WRONG_END),
+        (replace(NETWORK, reachable=False), {"exit_code": 6}, Outcome.PASS),
+        (replace(NETWORK, reachable=False), {"exit_code": 1}, Outcome.WRONG_END),
         (BENEATH, {"exit_code": 1, "found_by": (CASE,)}, Outcome.PASS),
         (BENEATH, {"exit_code": 1}, Outcome.WRONG_END),
-        (replace(WEATHER, kind=Kind.CANARY), {"wrong": ("versions theirs: changed",)}, Outcome.CHANGED),
-        (replace(WEATHER, kind=Kind.KILL), {"wrong": ("draft abs-dev rc-1",)}, Outcome.LEFT),
+        (replace(NETWORK, kind=Kind.CANARY), {"wrong": ("versions theirs: changed",)}, Outcome.CHANGED),
+        (replace(NETWORK, kind=Kind.KILL), {"wrong": ("draft abs-dev rc-1",)}, Outcome.LEFT),
     ],
 )
 def test_a_trial_ends_in_one_outcome(trial: Trial, parts: dict[str, Any], outcome: Outcome) -> None:

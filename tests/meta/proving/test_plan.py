@@ -11,7 +11,7 @@ import pytest
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.proving.false_passes import false_passes
 from registry_contracts.proving.plan import calm_trials
-from registry_contracts.proving.services import AND, cover, knobs, together
+from registry_contracts.proving.services import AND, cover, silences, together
 from registry_contracts.proving.trials import FAITHFUL
 from registry_contracts.sandbox.habits import Habits
 from registry_contracts.sandbox.variants import ALL, CONTRADICTORY
@@ -48,8 +48,8 @@ def test_each_habit_is_turned_by_a_variant() -> None:
 
 def test_in_the_whole_cover_all_meet_that_go_together() -> None:
     met = {frozenset(pair) for row in cover(1) for pair in combinations(row, 2)}
-    knob_of = {name: knob for knob, names in knobs().items() for name in names}
-    pairs = [pair for pair in combinations(knob_of, 2) if knob_of[pair[0]] != knob_of[pair[1]]]
+    silence_of = {name: silence for silence, names in silences().items() for name in names}
+    pairs = [pair for pair in combinations(silence_of, 2) if silence_of[pair[0]] != silence_of[pair[1]]]
     assert met == {frozenset(pair) for pair in pairs if together(*pair)}
     assert not met & set(CONTRADICTORY)
 
