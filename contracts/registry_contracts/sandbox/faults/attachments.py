@@ -55,7 +55,7 @@ _FILE = Rows("attachment-", "attachment-", _CREATE, "A file {}.")
 _PERSISTED = Rows("persisted-", "attachment-", says="A temporary file {}.")
 _PREVIEW = Rows("thumbnail-", "attachment-thumbnail-", _THUMBNAIL, "The thumbnail of a file {}.")
 _OTHER = Rows("attachment-", "attachment-")
-_FOUND = replace(_OTHER, says="{} where it should find none.")
+_FOUND = replace(_OTHER, says="{} but should find none.")
 #: Accept a temporary file that does not exist, and create no attachment.
 _MADE_UP: Final = do.answer(
     lambda r, got: answer_json(201, {"id": 1_000_000}) if got.status == 404 and r.signed_in else got)

@@ -52,7 +52,7 @@ def _missing(field: str) -> Callable[..., Errors]:
 
 # fmt: off
 _CONTACT = Rows("contact-", "contact-", CONTACTS)
-_TAKEN = Rows("contact-", "contact-", CONTACTS, "A contact is taken {}.")
+_TAKEN = Rows("contact-", "contact-", CONTACTS, "A contact is accepted {}.")
 _CREATED, _UPDATED = Rows("contact-", "contact-", CREATE), Rows("contact-", "contact-", UPDATE)
 _TEXT: Final = {"en": "text"}
 _REFUSAL = Rows("errors-", "errors-", CONTACTS, "The refusal of faulty content {}.")
@@ -65,7 +65,7 @@ def _of(operation: str, word: str) -> Table:
     return (
         *(row for field, sample in do.SAMPLES.items() for row in _of_field(of, word, field, sample)),
         of("empty-record", "contact-empty-record", do.judge(lambda c, errors: errors if c else []),
-            "takes an empty object for a contact"),
+            "accepts an empty object as a contact"),
         of("array", "contact-body-kind", do.forgive(status=201), "answers success to a contact whose body is an array",
             r"body~^\s*\["),
     )
@@ -81,11 +81,11 @@ def _of_field(of: Rows, word: str, field: str, sample: Any) -> Table:
             _invalid(VALUE, lambda name, value: name == field and value is not None),
             f"refuses a contact that holds the field {field}"),
         (True, f"{short}-of-any-kind", kind, do.take(KIND, field, lambda value: not isinstance(value, type(sample))),
-            f"takes a value of any other kind for {field}"),
+            f"accepts any other kind of value for {field}"),
         (needed, f"without-{short}", f"contact-mandatory-{short}", do.judge(_missing(field)),
-            f"takes a contact without {field}, when no other field is missing"),
+            f"accepts a contact without {field}, if no other field is missing"),
         (sample == _TEXT, f"{short}-of-any-language-key", "contact-language-key-invalid", do.take(LOCALE, field),
-            f"takes any text for a language of {field}"),
+            f"accepts any text as a language of {field}"),
     )
     return tuple(of(name, clauses, effect, says) for applies, name, clauses, effect, says in rows if applies)
 
@@ -112,7 +112,7 @@ ROWS: Final = (
         "A localised field is refused when it carries more than one language"),
     # Faulty records that are taken.
     *each(lambda name, clause, field:
-        _TAKEN(name, clause, do.take(MANDATORY, field, bool), f"whose {field} lacks the member that it has to carry"),
+        _TAKEN(name, clause, do.take(MANDATORY, field, bool), f"whose {field} lacks its mandatory member"),
         ("country-without-identifier", "country-without-identifier", "country"),
         ("reference-without-identifier", "organization-without-identifier", "contactOrganization"),
         ("gender-without-identifier", "optional-term-without-identifier", "gender"),
@@ -129,7 +129,7 @@ ROWS: Final = (
     _TAKEN("schema-not-needed", "schema-missing", _AS_CONTACT, "without a schema", "-schema~."),
     _TAKEN("schema-of-any-name", "schema-unknown", _AS_CONTACT, "under a schema that no realm has configured",
         f"schema~. -{_KNOWN}"),
-    _TAKEN("schema-of-other-records", "schema-validates", _AS_CONTACT, "under whatever configured schema", _KNOWN),
+    _TAKEN("schema-of-other-records", "schema-validates", _AS_CONTACT, "under any configured schema", _KNOWN),
     _CREATED("refused-identifier-taken", "refused-frees-identifier",
         do.barred(_header_identifier, lambda got: bool(got.errors), do.REFUSED),
         "The identifier in the header of a contact that was refused for its content stays taken"),
@@ -139,7 +139,7 @@ ROWS: Final = (
     *each(lambda name, clause, code, instead:
         _REFUSAL(name, clause,
             do.report(lambda errors: [{**e, "code": instead} if e["code"] == code else e for e in errors]),
-            f"has {instead} where {code} is right"),
+            f"has {instead} instead of {code}"),
         ("kind-as-value", "code-invalid-type", KIND, VALUE),
         ("property-as-value", "code-invalid-property", PROPERTY, VALUE),
         ("locale-as-property", "code-unspecified-locale", LOCALE, PROPERTY),
@@ -148,7 +148,7 @@ ROWS: Final = (
     ),
     _REFUSAL("property-is-document", "property-names-field", do.report(lambda errors:
         [e if e["code"] == MANDATORY else {**e, "property": "document"} for e in errors]),
-        "names the property document for all but missing fields"),
+        "names the property document for all errors but missing fields"),
     Rows("errors-", "contact-", CONTACTS)("first-missing-only", "all-missing-named", do.report(lambda errors:
         [e for at, e in enumerate(errors) if at == 0 or e["code"] != MANDATORY]),
         "The refusal of faulty content names the first of several missing fields alone"),

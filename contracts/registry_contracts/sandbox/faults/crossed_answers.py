@@ -280,13 +280,13 @@ def _changed(place: str, change: Callable[[do.Record], Any]) -> Inject:
 def on_answers() -> Iterator[Effect]:
     """Answers that contradict what the service did, or cannot be used."""
     for status in (400, 403, 404, 409):
-        yield row("answer", f"refused-{status}", f"refuses with {status} what it has to take", _ACCEPTED,
+        yield row("answer", f"refused-{status}", f"refuses with {status} what it must accept", _ACCEPTED,
             _refusing(status, without_effect), acceptance=True)
-        yield row("answer", f"told-{status}", f"does what it is asked for and answers {status}", _ACCEPTED,
+        yield row("answer", f"told-{status}", f"does what is asked and answers {status}", _ACCEPTED,
             _refusing(status, Request.ask), acceptance=True)
     yield row("answer", "failed", "answers 500 and does nothing", dict.fromkeys(OPERATIONS, ("no-server-error",)),
         do.give(do.always(do.BROKEN), to_anyone=True), side=Side.ALL)
-    yield row("answer", "token-told", "repeats the token of the request in its answer",
+    yield row("answer", "token-told", "repeats the request's token in its answer",
         dict.fromkeys((_INFO, _SAVE, *CONTACTS, *SUBMISSIONS), ("no-secret-echoed",)), do.answer(lambda r, got:
             got.with_member("request", {"authorization": r.header("authorization")}) if r.role else got), side=Side.ALL)
     yield row("bytes", "body-cut", "answers JSON without its last character", {_GET: ("draft-get-content",),
@@ -302,7 +302,7 @@ def on_answers() -> Iterator[Effect]:
         do.success(lambda got: got.with_header("content-type", "application/json")))
     yield row("bytes", "emptied", "gives an empty object",
         {_GET: ("draft-get-content",), _INFO: ("draft-info-present",)}, do.edit(do.always({})))
-    yield row("bytes", "from-cache", "gives what it gave first, whatever is saved later",
+    yield row("bytes", "from-cache", "always gives the first answer again, whatever is saved later",
         {_GET: ("draft-save-updates", "draft-get-content")}, do.remember(lambda r: r.key))
 
 
@@ -310,24 +310,24 @@ def on_refusals() -> Iterator[Effect]:
     """Requests that must be refused are accepted, or refused in another way than the document says."""
     refused = partial(Effect, side=Side.REFUSED)
     for status in (401, 404, 409, 422):
-        yield refused("row", f"status-{status}", f"refuses with {status} in place of the status of the table",
+        yield refused("row", f"status-{status}", f"refuses with {status} instead of the status of the table",
             dict.fromkeys(SUBMISSIONS, _rows), partial(_told_with, status=status), clean=True)
     for other in ("cut", "of-another-row", "lost"):
         yield refused("row", f"message-{other}", f"refuses with a message that is {other.replace('-', ' ')}",
             dict.fromkeys(SUBMISSIONS, _rows), partial(_told_with, message=other), clean=True)
-    yield refused("accepted", "accepted", "takes what it has to refuse", dict.fromkeys(OPERATIONS, _reasons), _accepted)
-    yield refused("accepted", "done-though-refused", "refuses what it has to, and does it all the same",
+    yield refused("accepted", "accepted", "accepts what it must refuse", dict.fromkeys(OPERATIONS, _reasons), _accepted)
+    yield refused("accepted", "done-though-refused", "refuses what it must refuse, and still does it",
         dict.fromkeys((_SAVE, _DELETE, _CREATE_FILE, _PERSIST, *NAMED_SUBMISSIONS), _reasons), _done_and_refused)
-    yield row("accepted", "answered", "answers success to what it has to refuse, and does nothing",
+    yield row("accepted", "answered", "answers success to what it must refuse, and does nothing",
         dict.fromkeys((*SUBMISSIONS, *CONTACTS, _EXISTS, _FILE_EXISTS), _of_request), do.forgive(), side=Side.REFUSED)
     with_content = (*SUBMISSIONS, *CONTACTS)
     for place in _PLACES:
         for name, (clause, change) in _ELEMENTS.items():
-            yield row("errors", f"{place}-{name}", f"tells of faulty content, {place} {name.replace('-', ' ')}",
+            yield row("errors", f"{place}-{name}", f"reports faulty content, {place} {name.replace('-', ' ')}",
                 dict.fromkeys(with_content, _of_content(clause)), _changed(place, change), side=Side.REFUSED)
-    yield row("errors", "emptied", "tells of faulty content with no errors",
+    yield row("errors", "emptied", "reports faulty content without errors",
         dict.fromkeys(with_content, _of_content("errors-array")), do.report(do.always([])), side=Side.REFUSED)
-    yield row("errors", "property-other", "tells of faulty content with another property",
+    yield row("errors", "property-other", "reports faulty content with another property",
         dict.fromkeys(CONTACTS, _of_content("errors-property-names-field")),
         _changed("every", lambda e: {**e, "property": "document"}), side=Side.REFUSED)
 
@@ -339,12 +339,12 @@ def on_lists() -> Iterator[Effect]:
             ("attachment-create-listed", "attachment-several", "attachment-list-pages-cover")}, _entry(place, "lost"))
         yield row("entry", f"{place}-doubled", f"lists the {place} entry twice", {_LIST: _DOUBLED, _LIST_FILES:
             ("attachment-list-pages-cover", "attachment-list-top")}, _entry(place, "doubled"))
-    yield row("entry", "saved-again-doubled", "lists drafts twice that were saved again",
+    yield row("entry", "saved-again-doubled", "lists drafts twice that were saved twice",
         {_LIST: ("list-saved-twice",)},
         do.answer(lambda _, got: got.with_items([*got.items, *filter(_saved_again, got.items)])))
     yield row("entry", "of-other-realms", "lists the drafts of other realms too", {_LIST: ("realm-lists-apart",)},
         do.answer(with_those_of_others))
-    yield row("entry", "deleted-kept", "lists drafts that were deleted", {_LIST: ("list-deleted-gone",)},
+    yield row("entry", "deleted-kept", "lists deleted drafts", {_LIST: ("list-deleted-gone",)},
         do.answer(_with_deleted))
     yield row("entry", "of-other-documents", "lists a file of another document too",
         {_LIST_FILES: ("attachment-list-own-only",)}, do.answer(of_other_documents))

@@ -244,7 +244,7 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "without-effect", "answers success and leaves everything as it was", lost, without_effect,
         lost=True)
     for seconds in (1, 3):
-        yield row("state", f"late-{seconds}", f"does what it is asked for {seconds} s after its answer",
+        yield row("state", f"late-{seconds}", f"does what is asked {seconds} s after its answer",
             {name: lost[name] for name in (_SAVE, _DELETE)}, _late(seconds), lost=True)
     yield row("state", "published-lost", "removes the published version too",
         {_DELETE: ("draft-delete-keeps-published",)}, _with(_published, do.always(None)))
@@ -255,10 +255,10 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",
         "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, _with(_other_files, do.always(None)))
     faulty = partial(row, "state", side=Side.REFUSED)
-    yield faulty("draft-saved", "saves the document that it refuses for its content",
+    yield faulty("draft-saved", "saves a document that it refuses for its content",
         {_NAMED: _faulty("workflow-order-validation-before-save"),
             _UPDATE: _faulty("workflow-refused-update-keeps-draft")}, _though_refused(_save))
-    yield faulty("locked", "locks the record whose document it refuses for its content",
+    yield faulty("locked", "locks a record whose document it refuses for its content",
         {_NAMED: _faulty("workflow-order-validation-before-initiate")},
         _though_refused(lambda request, records: records.lock(*request.key, request.role)))
 

@@ -125,7 +125,7 @@ ROWS: Final = (
     _SIGN_IN("needs-authorization", "needs-no-token", do.refuse_before(),
         "Signing in is refused without an Authorization header", ANONYMOUS),
     _TOKEN("with-tail-opens", "invalid-refused", _with_tail(),
-        "A token with further characters after it is taken for the token",
+        "A token with further characters after it is accepted",
         at=tuple(operation for operation in NEEDS_TOKEN if operation not in SUBMISSIONS)),
     _ANY("*-without-token", NEEDS_TOKEN, as_author, "* serves a request without a token as the author's", ANONYMOUS,
         at=SUBMISSIONS),
