@@ -85,7 +85,9 @@ def trials_of(proof: Proof, seed: int) -> list[Trial]:
     Raises:
         UsageError: an unknown fault, clause or variant, or nothing is left to try.
     """
-    trials = [*_manners(proof, seed), *_drawn(proof, seed), *_fixed(proof, seed)]
+    manners = Part.MANNERS in proof.parts and not proof.narrowed
+    trials = [*manners_trials(proof.kills, seed)] if manners else []
+    trials += [*_drawn(proof, seed), *_fixed(proof, seed)]
     if not trials:
         raise UsageError(f"no fault breaks {', '.join(proof.clauses)} alone; there is nothing to try")
     return trials
@@ -114,11 +116,6 @@ def _drawn(proof: Proof, seed: int) -> Iterator[Trial]:
         yield from (service_trial(Part.DRAWN, name, seed, proof.realm) for name in proof.variants)
     else:
         yield from drawn_trials(proof.faults, proof.services, seed, proof.realm, proof.profile)
-
-
-def _manners(proof: Proof, seed: int) -> Iterator[Trial]:
-    if Part.MANNERS in proof.parts and not proof.narrowed:
-        yield from manners_trials(proof.kills, seed)
 
 
 def carry_out(proof: Proof) -> int:

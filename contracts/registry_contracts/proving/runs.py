@@ -361,7 +361,7 @@ def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -
     """
     listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
     unlisted = tuple(draft for draft in drafts if draft not in listed)
-    habits = _habits(trial)
+    habits = Habits(**chosen(() if trial.name == FAITHFUL else trial.name.split(AND)).habits)
     untold = habits.contact_versions == DRAFT and (
         not habits.write_answers_record or habits.contact_created_status == NO_CONTENT
     )
@@ -369,12 +369,6 @@ def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -
     contacts = [each["identifier"] for each in verdict["residue"] if each["what"].startswith("contact")]
     renamed = [name for name in contacts if name not in drafts and not (name and habits.contact_header_names)]
     return () if untold and len(unlisted) <= len(renamed) else unlisted
-
-
-def _habits(trial: Trial) -> Habits:
-    """The habits of a service."""
-    names = () if trial.name == FAITHFUL else trial.name.split(AND)
-    return Habits(**chosen(names).habits)
 
 
 def _reasons(trial: Trial, verdict: Mapping[str, Any]) -> Iterator[str]:

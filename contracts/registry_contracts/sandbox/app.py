@@ -30,12 +30,11 @@ from registry_contracts.sandbox.validation import CONTACT, Realm
 from registry_contracts.sandbox.workflow import Workflow
 
 TEMPORARY_FILES = 20
-#: An accepted workflow update locks its record for ever, so tests of updates need several.
-EXISTING_RECORDS = 6
 _MARK = "seeded"
 _RECORDS = (
     ("existing", "author", (PUBLISHED,)),
-    *((f"existing-{number}", "author", (PUBLISHED,)) for number in range(2, EXISTING_RECORDS + 1)),
+    # An accepted workflow update locks its record for ever, so tests of updates need several.
+    *((f"existing-{number}", "author", (PUBLISHED,)) for number in range(2, 7)),
     ("foreign", "other", (DRAFT,)),
     ("locked", "author", (DRAFT,)),
     ("published", "author", (PUBLISHED, DRAFT)),

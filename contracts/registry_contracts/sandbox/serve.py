@@ -236,7 +236,11 @@ def altered(settings: Settings) -> "Starlette":
     from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
     from registry_contracts.sandbox.variants import chosen  # noqa: PLC0415
 
-    alteration, faults = chosen(settings.variants), _loaded(settings.faults)
+    alteration, faults = chosen(settings.variants), list["Fault"]()
+    if settings.faults:
+        from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415 - as above
+
+        faults = [load(name) for name in settings.faults]
     habits = replace(Habits(), **{**alteration.habits, **dict(settings.habits)})
     app = create_app(settings, habits, alteration.layers)
     alteration.stand_before(app)
@@ -253,14 +257,6 @@ def altered(settings: Settings) -> "Starlette":
         for fault in faults:
             app.add_middleware(Injector, fault=fault, size_limit=settings.size_limit)
     return app
-
-
-def _loaded(faults: tuple[str, ...]) -> "list[Fault]":
-    if not faults:
-        return []
-    from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415 - as above
-
-    return [*map(load, faults)]
 
 
 def _announce(listener: socket.socket, settings: Settings) -> None:

@@ -47,9 +47,6 @@ from registry_contracts.sandbox.validation import (
     RecordType,
 )
 
-ADDITIONAL_INFO_LIMIT = 1000
-BATCH_ID_LIMIT = 100
-
 
 @dataclass(frozen=True)
 class Submission:
@@ -72,7 +69,8 @@ class Submission:
         return identifier if isinstance(identifier, str) and rule.holds(identifier) else None
 
 
-_LIMITS = {"additionalInfo": ADDITIONAL_INFO_LIMIT, "batchId": BATCH_ID_LIMIT}
+#: The most characters of the texts beside the document.
+_LIMITS = {"additionalInfo": 1000, "batchId": 100}
 
 
 class Row(Enum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from itertools import zip_longest
 from typing import Final
@@ -64,11 +64,9 @@ def fixed_set() -> tuple[Fault, ...]:
     for fault in sorted(population().values(), key=lambda fault: crc32(fault.name.encode())):
         if fault.alone:
             by_place[fault.breaks[0]][fault.at[0]].insert(0, fault)
-    of_clauses = [_by_turns(places.values()) for places in by_place.values()]
-    chosen = [fault for rows in of_clauses for fault in rows[: bisect(_MORE_FROM, len(rows))]]
+    chosen: list[Fault] = []
+    for places in by_place.values():
+        # The first fault of each place, then the second of each, and so on.
+        rows = [fault for turn in zip_longest(*places.values()) for fault in turn if fault is not None]
+        chosen += rows[: bisect(_MORE_FROM, len(rows))]
     return (*chosen, *(fault for clause, fault in crossed.plainest().items() if clause not in by_place))
-
-
-def _by_turns(groups: Iterable[Iterable[Fault]]) -> list[Fault]:
-    """The first fault of each group, then the second of each, and so on."""
-    return [fault for turn in zip_longest(*groups) for fault in turn if fault is not None]

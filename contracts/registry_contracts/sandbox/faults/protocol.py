@@ -50,14 +50,10 @@ def _elsewhere(request: Request) -> Request:
     return replace(request, operation=structs.replace(request.operation, path=path))
 
 
-def _in_others(request: Request) -> list[Request]:
-    """The request in all other realms."""
-    return [request.with_header("realm", realm) for realm in TYPES if realm != request.realm]
-
-
 async def with_those_of_others(request: Request, got: Answer) -> Answer:
     """Append the drafts of all other realms to a list of drafts."""
-    lists = [await request.ask(other) for other in _in_others(request)] if got.success else []
+    others = [realm for realm in TYPES if realm != request.realm] if got.success else []
+    lists = [await request.ask(request.with_header("realm", realm)) for realm in others]
     return got.with_items([*got.items, *(item for other in lists for item in other.items)])
 
 

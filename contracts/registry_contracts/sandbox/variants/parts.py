@@ -46,7 +46,6 @@ VARIANTS: Final[list[Variant]] = []
 _Layer = TypeVar("_Layer")
 _FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
 _PLACE_OF_ERRORS: Final = "Place of an errors array, and what stands beside it"
-_STAY_TAKEN: Final = "Identifiers of refused records"
 _DRAFT_STILL: Final = "Attachments of a document that is a draft still"
 
 
@@ -403,7 +402,7 @@ class _RefusedRecords(Workflow):
         return identifier
 
 
-@_variant("refused-identifiers-stay-taken", _STAY_TAKEN, beside=(_RefusedRecords,))
+@_variant("refused-identifiers-stay-taken", "Identifiers of refused records", beside=(_RefusedRecords,))
 class _RefusedContacts(Contacts):
     """What becomes of the identifier of a record that was refused is not shown: it stays taken."""
 
@@ -464,9 +463,6 @@ class _MoreThanDrafts(Attachments):
 _WITH_FILES: Final = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
 
 
-_TEMPORARY: Final = tuple(f"tmp~{{realm}}.{number:02}_" for number in range(1, TEMPORARY_FILES + 1))
-
-
 class _PublishedSeeds(Seeds):
     temporary = "tmp~{realm}.{number:02}_"
 
@@ -481,7 +477,12 @@ class _PublishedSeeds(Seeds):
     "attachments-of-published",
     _DRAFT_STILL,
     beside=(_PublishedSeeds,),
-    settings={"attachment_identifiers": _WITH_FILES, "temporary_files": _TEMPORARY},
+    settings={
+        "attachment_identifiers": _WITH_FILES,
+        "temporary_files": tuple(
+            _PublishedSeeds.temporary.format(realm="{realm}", number=n) for n in range(1, TEMPORARY_FILES + 1)
+        ),
+    },
 )
 class _OnlyPublished(Attachments):
     """Which documents take attachments is not shown: some published ones; how temporary files are named: strangely."""
