@@ -1,7 +1,7 @@
 """Network faults, on the command line ``--weather``: what happens to requests and answers on their way.
 
 A message comes late, broken or not at all, or a gateway answers. The service itself does not change, and the faithful
-code does not import this module. Each network fault is a function over one ``Meeting`` and a row of ``WEATHERS``.
+code does not import this module. Each network fault is a function over one ``Meeting`` and a row of ``ALL``.
 """
 
 import asyncio
@@ -179,10 +179,10 @@ class Meeting:
         seed: The same seed and order of requests give the same faults.
     """
 
-    def __init__(self, app: ASGIApp, weather: "Weather", figures: Figures, gate: Gate, seed: int) -> None:
-        self.app, self.weather, self.figures, self.gate = app, weather, figures, gate
+    def __init__(self, app: ASGIApp, fault: "NetworkFault", figures: Figures, gate: Gate, seed: int) -> None:
+        self.app, self.fault, self.figures, self.gate = app, fault, figures, gate
         # Each network fault has its own random numbers, so that others do not change it.
-        self.chance = random.Random(f"{seed} {weather.name}")  # noqa: S311 - nothing secret
+        self.chance = random.Random(f"{seed} {fault.name}")  # noqa: S311 - nothing secret
         self.met = 0
         self.until: float | None = None
         self.left, self.since = float(figures.get("burst", 0)), time.monotonic()
@@ -203,7 +203,7 @@ class Meeting:
             return
         self.met += 1
         await (
-            self.weather.act(self, asked) if "share" not in self.figures or self.strikes() else asked.passes()
+            self.fault.act(self, asked) if "share" not in self.figures or self.strikes() else asked.passes()
         )
 
 
@@ -211,7 +211,7 @@ Act = Callable[[Meeting, Asked], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Weather:
+class NetworkFault:
     """One network fault.
 
     Attributes:
@@ -361,44 +361,44 @@ async def _hanging(meeting: Meeting, asked: Asked) -> None:
 
 
 # fmt: off
-WEATHERS = (
-    Weather("latency", "Every answer takes a while longer.", _latency, {"seconds": 0.05}),
-    Weather("sporadic-503", "Now and then a request is answered 503 with Retry-After and does not reach the service.",
+#: Every network fault by its name.
+ALL: Final = {fault.name: fault for fault in (
+    NetworkFault("latency", "Every answer takes a while longer.", _latency, {"seconds": 0.05}),
+    NetworkFault("sporadic-503",
+            "Now and then a request is answered 503 with Retry-After before it reaches the service.",
             _sporadic_503, {"share": 0.02, "retry_after": 1}),
-    Weather("rate-limit", "Requests above a rate are answered 429 with Retry-After.",
+    NetworkFault("rate-limit", "Requests above a rate are answered 429 with Retry-After.",
             _rate_limit, {"per_second": 60, "burst": 60, "retry_after": 1}),
-    Weather("gateway-html",
+    NetworkFault("gateway-html",
             "Now and then a gateway answers with an HTML page, 502 or 504, before or after the request was done.",
             _gateway_html, {"share": 0.02}),
-    Weather("lost-route", "Now and then a gateway knows no route and answers with an HTML page, 404.",
+    NetworkFault("lost-route", "Now and then a gateway knows no route and answers with an HTML page, 404.",
             _lost_route, {"share": 0.01}),
-    Weather("maintenance",
+    NetworkFault("maintenance",
             "From some request on, everything is answered 200 with a maintenance page, for a few seconds.",
             _maintenance, {"from_request": 100, "seconds": 6}),
-    Weather("empty-answers",
+    NetworkFault("empty-answers",
             "Now and then an answer is empty: its body was lost, 200, or a filter asks who is there, 202.",
             _empty_answers, {"share": 0.03}),
-    Weather("filter", "A filter answers what looks like an attack in a body with an HTML page, 403.",
+    NetworkFault("filter", "A filter answers what looks like an attack in a body with an HTML page, 403.",
             _filter, {}, STANDS_IN_THE_WAY),
-    Weather("resets", "Now and then the connection is reset, before the request was done or after.",
+    NetworkFault("resets", "Now and then the connection is reset, before the request was done or after.",
             _resets, {"share": 0.02, "after": 0.5}),
-    Weather("truncated", "Now and then the body of an answer breaks off in its middle.",
+    NetworkFault("truncated", "Now and then the body of an answer breaks off in its middle.",
             _truncated, {"share": 0.02}),
-    Weather("outage-from-start", "The service is down from the first request on.",
+    NetworkFault("outage-from-start", "The service is down from the first request on.",
             _outage, {"from_request": 1, "seconds": 0}, STANDS_IN_THE_WAY),
-    Weather("outage-midway", "From some request on the service is down, for good or for so many seconds.",
+    NetworkFault("outage-midway", "From some request on the service is down, for good or for so many seconds.",
             _outage, {"from_request": 300, "seconds": 0}, STANDS_IN_THE_WAY),
-    Weather("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
+    NetworkFault("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
             "tokens are forgotten, data is kept.",
             _restart, {"every": 400, "seconds": 1.5}),
-    Weather("short-tokens", "Tokens die, as their expiration says, after five seconds.",
+    NetworkFault("short-tokens", "Tokens die, as their expiration says, after five seconds.",
             _short_tokens, {"seconds": 5}),
-    Weather("hanging-operation", "One operation never answers.",
+    NetworkFault("hanging-operation", "One operation never answers.",
             _hanging, {"operation": "getDraftInfo", "from_request": 0}, STANDS_IN_THE_WAY),
-)
+)}
 # fmt: on
-ALL: Final = {weather.name: weather for weather in WEATHERS}
-"""Every network fault by its name."""
 
 
 def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
@@ -412,37 +412,37 @@ def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
     """
     gate = Gate()
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
-    for weather, figures in reversed([_read(part) for part in parts]):
-        make = partial(Meeting, weather=weather, figures=figures, gate=gate, seed=seed)
+    for fault, figures in reversed([_read(part) for part in parts]):
+        make = partial(Meeting, fault=fault, figures=figures, gate=gate, seed=seed)
         # Starlette puts it in front of all middleware that is there already.
         app.add_middleware(make)
     return gate
 
 
-def _read(text: str) -> tuple[Weather, Figures]:
+def _read(text: str) -> tuple[NetworkFault, Figures]:
     name, *settings = text.split(":")
     if name not in ALL:
-        raise UsageError(f"unknown weather '{name}'; {suggestion(name, ALL)}")
-    weather = ALL[name]
-    return weather, {**weather.figures, **dict(_figure(weather, setting) for setting in settings)}
+        raise UsageError(f"unknown network fault '{name}'; {suggestion(name, ALL)}")
+    fault = ALL[name]
+    return fault, {**fault.figures, **dict(_figure(fault, setting) for setting in settings)}
 
 
-def _figure(weather: Weather, setting: str) -> tuple[str, float | str]:
+def _figure(fault: NetworkFault, setting: str) -> tuple[str, float | str]:
     name, _, value = setting.partition("=")
-    if name not in weather.figures:
-        figures = ", ".join(weather.figures)
-        raise UsageError(f"the weather '{weather.name}' has no figure '{name}'; it has: {figures}")
-    if isinstance(weather.figures[name], str):
+    if name not in fault.figures:
+        figures = ", ".join(fault.figures)
+        raise UsageError(f"the network fault '{fault.name}' has no figure '{name}'; it has: {figures}")
+    if isinstance(fault.figures[name], str):
         return name, value
     try:
         number = float(value)
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
-        raise UsageError(f"{weather.name}:{name} must be a number of 0 or more, not '{value}'")
+        raise UsageError(f"{fault.name}:{name} must be a number of 0 or more, not '{value}'")
     return name, number
 
 
-def figures_text(weather: Weather) -> str:
+def figures_text(fault: NetworkFault) -> str:
     """Return the figures of a network fault as the command line takes them."""
-    return ":".join(f"{name}={value}" for name, value in weather.figures.items())
+    return ":".join(f"{name}={value}" for name, value in fault.figures.items())
