@@ -34,6 +34,7 @@ from registry_contracts.interface.catalogue import Catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
 from registry_contracts.model.dictionary import FILE_NAMES, PLACES_BY_LANGUAGE
+from registry_contracts.model.factors import value_named
 from registry_contracts.model.reference import Asked, Kind, Promise, Reference
 from registry_contracts.model.rows import Row, leaves_something
 from registry_contracts.session.actor import Actor
@@ -158,7 +159,9 @@ class Rows(RowTrials):
         """The row without the values that do not matter to a contradiction."""
         evidence = tried.evidence[0]
         least = self._least(row, evidence)
-        if row.beside and not least.beside and row.reason != "locked":
+        # Of a reason with one row alone, that row is the plain one as well.
+        once = value_named(row.operation, row.reason).once
+        if row.beside and not least.beside and row.reason != "locked" and not once:
             raise Blocked(row.operation, f"not {evidence.expected}, where {least.words}", evidence.clause)
         found = row.operation == "draftExists" and row.reason not in (_NEVER, *factors.CREDENTIALS)
         if found and self._try(replace(least, reason=_NEVER)).evidence:

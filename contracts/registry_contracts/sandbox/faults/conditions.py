@@ -32,6 +32,10 @@ COUNTED: Final = ("from-2", "from-3")
 _NAMED, _UPDATE = NAMED_SUBMISSIONS
 #: Members of a contact that are arrays.
 ARRAYS: Final = ("phones", "faxes", "emails", "websites", "relevantDocuments")
+#: The name of the condition that a mandatory member is missing beside all others.
+LACKING: Final = "no_{}_beside_all"
+#: So many members has a contact with all 26 fields but a few.
+_NEARLY_ALL: Final = 20
 _READS: Final = operations_with(family="draft", needs="draft", safe=True)
 _WRITES: Final = operations_with(family="draft", safe=False)
 _OF_FILES: Final = operations_with(family="attachment", needs="attachment")
@@ -140,8 +144,7 @@ def _later_elements() -> Iterator[Condition]:
         return [place for place, item in enumerate(items) if isinstance(item, list)] == [at]
 
     for clause in load_catalogue():
-        words = clause.id.removeprefix("contact-kind-").split("-")
-        name = words[0] + "".join(map(str.capitalize, words[1:]))
+        name = _member(clause.id.removeprefix("contact-kind-"))
         if f"body.{name}.*:wrong-kind" not in clause.faults:
             continue
         ill = "has a wrong kind"
@@ -153,6 +156,26 @@ def _later_elements() -> Iterator[Condition]:
         else:
             says, acts = f"{name} {ill} in its second language", partial(wrong, name, 1)
             yield Condition(f"{name}_in_french", says, acts, operations=CONTACTS, refuses=(clause.id,))
+
+
+def _lacking() -> Iterator[Condition]:
+    """A mandatory member of a contact that is missing although nearly all others are there."""
+
+    def lacks(name: str, request: Request) -> bool:
+        return name not in request.member and len(request.member) >= _NEARLY_ALL
+
+    for clause in load_catalogue():
+        name = _member(clause.id.removeprefix("contact-mandatory-"))
+        if f"body.{name}:missing" in clause.faults and clause.operations == CONTACTS:
+            says = f"{name} is missing beside every other member"
+            acts = partial(lacks, name)
+            yield Condition(LACKING.format(name), says, acts, operations=CONTACTS, refuses=(clause.id,))
+
+
+def _member(words: str) -> str:
+    """The name of a member that clauses write in small letters with hyphens."""
+    first, *others = words.split("-")
+    return first + "".join(map(str.capitalize, others))
 
 
 # fmt: off
@@ -255,6 +278,7 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
         Condition("no_last_name", "the last name is missing", lambda r: r.member.keys() >= {"firstName"}
             and "lastName" not in r.member, refuses=("contact-mandatory-last-name",)),
         Condition("emails_no_array", "emails holds no texts", _no_texts, refuses=("contact-kind-emails",)),
+        *_lacking(),
         *_later_elements(),
     )),
     "batch": (SUBMISSIONS, (

@@ -113,6 +113,7 @@ def _of_other_document(request: Request) -> Request:
 
 
 #: Answers a request as if a value did not refuse it.
+_ANY_CONTENT: Final = do.overlook(do.always(True))
 _AS_IF: Final[Mapping[str, Inject]] = {
     "in_use": _as_if_absent,
     "unknown": do.send(lambda r: r.at(_NAMED)),
@@ -129,9 +130,6 @@ _AS_IF: Final[Mapping[str, Inject]] = {
         do.send(lambda r: r.with_options(Realm=None).with_header("realm", "abs-dev")),
     ),
     "schema_unknown": do.send(lambda r: next(iter(under_first_schema(r)), None)),
-    **dict.fromkeys(
-        ("faulty", "no_document", "no_last_name", "emails_no_array"), do.overlook(do.always(True))
-    ),
     "batch_too_long": do.overlook(lambda _, error: error["property"] == "batchId"),
     "info_too_long": do.overlook(lambda _, error: error["property"] == "additionalInfo"),
 }
@@ -141,7 +139,8 @@ _AS_IF: Final[Mapping[str, Inject]] = {
 async def _accepted(request: Request, given: Values) -> Answer | None:
     """Answer as if the reason for the refusal did not hold; None if that would be no success."""
     reason = next(value.name for value in given if value.refusing(request.operation.id))
-    got = await _AS_IF[reason](request)
+    # Whatever else is wrong with a record is in its content.
+    got = await _AS_IF.get(reason, _ANY_CONTENT)(request)
     return got if got is not None and done(got) else None
 
 
@@ -240,7 +239,8 @@ def _of_content(clause: str) -> Rule:
     def rule(operation: str, values: Values) -> Clauses:
         # A request without a document has no faulty content.
         reason = {v.name for v in values if v.factor == "body" and v.refuses} - {"no_document"}
-        if not reason or (clause == "errors-property-names-field" and "no_last_name" in reason):
+        missing = any(name.startswith("no_") for name in reason)
+        if not reason or (clause == "errors-property-names-field" and missing):
             return ()
         return (clause, *(_reasons(operation, values) if operation in CONTACTS else ()))
 
