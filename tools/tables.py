@@ -114,7 +114,7 @@ def population_table() -> str:
         clauses = {clause for fault in members for clause in fault.breaks}
         operations = {operation for fault in members for operation in fault.at}
         lines.append(f"| {family} | {len(members)} | {musts} | {len(clauses)} | {len(operations)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def network_faults_table() -> str:
