@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -349,6 +350,8 @@ def preview(world: World, attachment: Attachment) -> Exchange:
 
 #: A request is refused for the size of what it is about (RFC 9110, 15.5.14).
 _TOO_LARGE: Final = 413
+#: The temporary file that was refused for its size, for all cases of the realm.
+_TOO_LARGE_FILE: Final = "temporary file that is too large"
 
 
 def _claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
@@ -372,12 +375,15 @@ def persist(
         Blocked: all that were left are refused.
         Untested: none is left.
     """
-    for name in world.temporary_files():
+    refused = world.offered(_TOO_LARGE_FILE)
+    for name in itertools.chain([refused] if refused else [], world.temporary_files()):
         path = {"uid": uid, "tempFileId": name}
         if before is not None:
             before(path)
             before = None
         kept = world.author.send("persistTemporaryFile", path=path)
+        if usable(kept).status == _TOO_LARGE:  # it is there still, and only it shows this again
+            world.offer(_TOO_LARGE_FILE, name)
         _claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
         if not world.used_up(name, kept):
             break

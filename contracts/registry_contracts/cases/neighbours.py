@@ -34,7 +34,9 @@ def claim_stays(
     caller, owner = actors(_ACCOUNTS[touch.caller]), world.author
     if touch.relation == "of_other_account":
         owner = actors("other" if caller.role != "other" else "author")
-    kept = world.shared(f"draft with neighbours, of {owner.role}", lambda: world.kept_draft(by=owner))
+    # Beside the one nothing may be there that other rows have saved.
+    beside = "nothing" if touch.deed == DELETE_ABSENT else "neighbours"
+    kept = world.shared(f"draft with {beside}, of {owner.role}", lambda: world.kept_draft(by=owner))
     done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
     if not _as_saved(read, kept):  # another case may be why
         kept = world.draft(by=owner)

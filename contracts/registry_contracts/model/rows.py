@@ -42,7 +42,7 @@ class Row:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of all its values that are not plain."""
-        return frozenset((self.reason, *self.beside))
+        return frozenset(filter(None, (self.reason, *self.beside)))
 
     @property
     def clause(self) -> str:

@@ -38,6 +38,8 @@ REMOVABLE = "draft"
 _GONE = frozenset({"refused", "removed"})
 #: Members with which answers name their record, the surest first.
 _NAMES = ("identifier", "recordidentifier", "documentuid", "uid", "id", "_id")
+#: Those that name nothing but the record where they stand beside its content; an id may be a database's.
+_OWN_NAMES = _NAMES[:4]
 
 
 #: `realm_sent` of a write without Realm header, and with an empty one.
@@ -217,12 +219,15 @@ class WriteAhead:
 def _has_identifier(answer: Response | None, identifier: str) -> bool:
     """Whether an answer says that its record has this identifier.
 
-    The answer's `identifier`, which the interface document shows, decides; without it, any mention counts.
+    The answer's own identifier decides, under the name that the interface document shows or one like it; without it,
+    any mention counts.
     """
     if answer is None:
         return False
-    own = answer.json.get("identifier") if isinstance(answer.json, dict) else None
-    if is_valid_uid(own):
+    members = answer.json.items() if isinstance(answer.json, dict) else ()
+    named_here = {name.lower(): member for name, member in members if is_valid_uid(member)}
+    own = next((named_here[name] for name in _OWN_NAMES if name in named_here), None)
+    if own is not None:
         return bool(own == identifier)
     return identifier in answer.text or identifier in answer.headers.get("location", "")
 

@@ -56,7 +56,7 @@ def test_skip_and_top_give_a_window(collection: str | None, world: World, expect
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
-@contract("list-pages-cover", requests=18, turns=True)
+@contract("list-pages-cover", requests=18)
 def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of a list of twenty drafts, also those after ten and more items, neither repeat nor lose one."""
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))

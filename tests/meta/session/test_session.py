@@ -56,6 +56,10 @@ def test_a_write_is_in_the_ledger_before_it_is_sent(open_session: Any, serve: An
             {"identifier": "minted-00001", "contact": {"header": {"identifier": "rc-test00000001"}}},
             "minted-00001",
         ),
+        (
+            {"documentUid": "minted-00001", "contact": {"header": {"identifier": "rc-test00000001"}}},
+            "minted-00001",
+        ),
         ({"identifier": "short", "header": {"identifier": "rc-test00000001"}}, "rc-test00000001"),
     ],
 )
