@@ -35,7 +35,7 @@ DRAFT_CLAUSES: Final = (
 )
 FILE_CLAUSES: Final = (
     *("attachment-create-accepted", "attachment-download-same"),
-    *("attachment-create-listed", "attachment-exists-present"),
+    *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
 )
 #: A look that goes wrong for every draft, or file, is a finding of others, and says nothing of the content.
 _LOOKS: Final = (
@@ -49,6 +49,8 @@ _LONGER: Final = [f"+254 20 387 305{number}" for number in range(6)]
 #: Names that any system keeps; a service may well give a file with another one a name of its own.
 _PLAIN_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 _FOR_THE_ACCOUNT: Final = (401, 403)
+#: What was asked for is made later (RFC 9110, 15.3.3).
+_MADE_LATER: Final = 202
 #: An account alone never explains that something is not accepted: rights are not shown.
 _OF_ACCEPTANCE: Final = (ACCEPTANCE.id, TAKEN.id)
 
@@ -166,8 +168,12 @@ class TakenRows(RowTrials):
             same = expect("attachment-download-same", "getAttachment")
             attachments.claim_same_bytes(same, world, made, by=by)
             expect("attachment-exists-present").accepted(by.attachment_exists(made.path))
-            if "picture" in row.names:  # what comes is judged by the checks of every exchange
-                by.get_attachment_thumbnail(made.path)
+            if "picture" in row.names:
+                preview = by.get_attachment_thumbnail(made.path)
+                if (
+                    usable(preview).success and preview.status != _MADE_LATER
+                ):  # which names have one is not shown
+                    expect("attachment-thumbnail-image", "getAttachmentThumbnail").meets("image", preview)
 
 
 def _need_rights(row: Row, *sent: Exchange) -> None:

@@ -180,10 +180,12 @@ class Touch:
 def touches() -> tuple[Touch, ...]:
     """Everything that is done to drafts beside a neighbour of each relation, and either by each account.
 
-    A draft that is not there is near another one by its identifier alone.
+    A draft that is not there is near another one by its identifier alone; its author deletes it, who may.
     """
-    callers = ["author", "caller_other", "caller_nau"]
-    columns = {"deed": [*factors.DEEDS], "relation": [*factors.RELATIONS], "caller": callers}
-    absent = {"relation": [*factors.OF_IDENTIFIERS], "caller": callers}
+    columns = {
+        "deed": [*factors.DEEDS],
+        "relation": [*factors.RELATIONS],
+        "caller": ["author", "caller_other", "caller_nau"],
+    }
     made = [Touch(*row) for row in _array(columns, 2)]
-    return (*made, *(Touch(factors.DELETE_ABSENT, *row) for row in _array(absent, 1)))
+    return (*made, *(Touch(factors.DELETE_ABSENT, each, "author") for each in factors.OF_IDENTIFIERS))
