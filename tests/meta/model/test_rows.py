@@ -42,3 +42,9 @@ def test_neighbours_meet_every_deed_and_every_caller() -> None:
         assert {(column[one], column[other]) for column in columns} == set(product(*values))
     absent = {each.relation for each in made if each.deed == factors.DELETE_ABSENT}
     assert absent == set(factors.OF_IDENTIFIERS)
+
+
+def test_a_row_without_a_reason_has_the_values_that_it_names() -> None:
+    row = rows.Row("createAttachment", "", ("caller_nau", "file_in_capitals"))
+    assert row.of("", "file_in_capitals") == "file_in_capitals"
+    assert row.of("", "file_of_dots") == ""
