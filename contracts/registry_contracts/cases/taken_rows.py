@@ -48,6 +48,7 @@ _LOOKS: Final = (
 _LONGER: Final = [f"+254 20 387 305{number}" for number in range(6)]
 #: Names that any system keeps; a service may well give a file with another one a name of its own.
 _PLAIN_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
+_ANOTHER_NAME: Final = "whether a service gives a file with an unusual name another one is not shown"
 _FOR_THE_ACCOUNT: Final = (401, 403)
 #: What was asked for is made later (RFC 9110, 15.3.3).
 _MADE_LATER: Final = 202
@@ -155,25 +156,28 @@ class TakenRows(RowTrials):
             expect("attachment-create-accepted").accepted(created)
         if row.callers:
             _need_rights(row, by.list_attachments(uid))
-        made = Attachment(uid, None, name, content)
+        made, plain = Attachment(uid, None, name, content), _PLAIN_NAME.fullmatch(name)
         try:
             made = found(by, made, created, len(content))
         except (Blocked, Untested):
-            if not _PLAIN_NAME.fullmatch(name):
-                raise Untested(
-                    "whether a service gives a file with an unusual name another one is not shown"
-                ) from None
-        attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, made, by=by)
-        if made.id is not None:
-            same = expect("attachment-download-same", "getAttachment")
-            attachments.claim_same_bytes(same, world, made, by=by)
-            expect("attachment-exists-present").accepted(by.attachment_exists(made.path))
-            if "picture" in row.names:
-                preview = by.get_attachment_thumbnail(made.path)
-                if (
-                    usable(preview).success and preview.status != _MADE_LATER
-                ):  # which names have one is not shown
-                    expect("attachment-thumbnail-image", "getAttachmentThumbnail").meets("image", preview)
+            if not plain:
+                raise Untested(_ANOTHER_NAME) from None
+        if plain:
+            listed = expect("attachment-create-listed", "listAttachments")
+            attachments.claim_listed(listed, world, made, by=by)
+        if made.id is None:
+            return
+        same = expect("attachment-download-same", "getAttachment")
+        attachments.claim_same_bytes(same, world, made, by=by)
+        expect("attachment-exists-present").accepted(by.attachment_exists(made.path))
+        if "picture" in row.names and not row.callers:
+            self._preview(expect, made)
+
+    def _preview(self, expect: Expect, made: Attachment) -> None:
+        """Claim that the preview of a picture is an image; which names have one is not shown."""
+        preview = attachments.preview(self._world, made)
+        if usable(preview).success and preview.status != _MADE_LATER:
+            expect("attachment-thumbnail-image", "getAttachmentThumbnail").meets("image", preview)
 
 
 def _need_rights(row: Row, *sent: Exchange) -> None:
