@@ -27,12 +27,14 @@ from registry_contracts.checks.outcomes import (
     Blocked,
     Contradiction,
     Result,
+    contradicted,
     observed,
     usable,
 )
 from registry_contracts.checks.table import refused_for
 from registry_contracts.errors import EnvironmentFault, SuiteError
-from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.catalogue import Catalogue, Clause, Level
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS
@@ -41,12 +43,9 @@ from registry_contracts.interface.operations import PERMANENT_KINDS
 _MOST_SPOILT: Final = 3
 #: Cases of one clause that a brief run sends.
 MOST_IN_BRIEF: Final = 3
-#: Of faults that one answer does not tell, so many are sent alone.
-_MOST_UNTOLD: Final = 4
+_SEVERAL: Final = "errors-several-faults"
 #: Valid names of what is not there.
 _ABSENT: Final = {"uid": never_used(), "attachmentId": str(NO_ATTACHMENT)}
-
-
 #: Sends faults in one request, on fresh data.
 Send = Callable[..., Exchange]
 
@@ -102,13 +101,28 @@ class Probe:
         self._adds_records = described.permanent and described.stores in PERMANENT_KINDS
         self._looks = described.safe
 
-    def due(self, case: Case) -> Iterator[Fault]:
-        """The faults of a generated case that this realm sends.
+    def judge_all(self, cases: Iterable[Case]) -> None:
+        """Judge the faults of generated cases: those of a contact's fields in few records, and alone what is not told.
+
+        A fault that errors tell beside others they tell alone as well; what counts against a service is seen alone.
+        """
+        faults = [fault for case in cases for fault in faults_of(self._operation, case)]
+        of_fields = (each for each in faults if self._field_of(each) and self._speaks_of(each))
+        told = self._told_together(of_fields)
+        for fault in self._due(faults):
+            if id(fault) not in told:
+                self.judge(fault)
+
+    def _speaks_of(self, fault: Fault) -> bool:
+        return self.clause_of(fault).level is not Level.SILENT
+
+    def _due(self, faults: Iterable[Fault]) -> Iterator[Fault]:
+        """The faults of generated cases that this realm sends alone.
 
         Where what is accepted stays, only what a must rules out is sent, and of a submission what a should does, once:
         a record for each fault that a service takes would use up the places of cases that need one.
         """
-        for fault in faults_of(self._operation, case):
+        for fault in faults:
             clause = self.clause_of(fault)
             if fault.for_nights and not self._everything:
                 continue
@@ -173,31 +187,53 @@ class Probe:
             if must and key not in self._attempt.dismissed:
                 raise Contradiction(result)
 
-    def judge_at_once(self, faults: Iterable[Fault]) -> tuple[Exchange, list[str]]:
-        """Send several faults of a contact's fields in one record, and alone those that its errors do not tell.
+    def _told_together(self, faults: Iterable[Fault]) -> set[int]:
+        """Send faults of a contact's fields together in few records.
 
         Returns:
-            The exchange of all of them, and the fields that its errors do not name.
+            The ids of the fault objects that errors told as they tell a single one.
         """
-        faults = list(faults)
-        sent = self._send(*faults)
-        answer = usable(sent)
-        told = [fault for fault in faults if self._is_told(fault, answer)]
-        for fault in told:
-            clause = self.clause_of(fault).id
-            claim = Expect(self._attempt, self._catalogue, (clause,))
-            claim(clause, self._operation).content_refused(sent)
-        untold = [fault for fault in faults if fault not in told]
-        # A service may tell one fault at a time: the cases of single faults judge that one.
-        for fault in untold[:_MOST_UNTOLD]:
-            self._judge(self.clause_of(fault), fault)
-        return sent, [self._field_of(fault) for fault in untold]
+        told = set[int]()
+        with suppress(*OBSTACLES):  # each fault is judged alone then
+            for record in _records(faults):
+                sent = self._send(*record)
+                names = [fault for fault in record if self._is_told(fault, sent)]
+                self._claim_several_told(record, sent)
+                told.update(map(id, names))
+                if len(names) <= 1 < len(record):
+                    break  # the operation tells one fault at a time
+        return told
 
-    def _is_told(self, fault: Fault, answer: Response) -> bool:
-        """Whether errors name the field of a fault, and call it missing only where something is."""
-        field, lacks = self._field_of(fault), fault.kind in ("missing", "null")
-        missed = errors_array.reports(answer, field, errors_array.MANDATORY)
-        return errors_array.reports(answer, field) and (lacks or not missed)
+    def _is_told(self, fault: Fault, sent: Exchange) -> bool:
+        """Whether the errors of a record of several faults tell one of them as they have to tell it alone."""
+        shown = Attempt(self._attempt.number)
+        try:
+            self._claim(self._expect(shown, fault), self.clause_of(fault), fault, sent)
+        except (Contradiction, *OBSTACLES):
+            return False
+        if shown.evidence or not errors_array.reports(sent.answer, self._field_of(fault)):
+            return False
+        self._attempt.held.update(shown.held)
+        return True
+
+    def _claim_several_told(self, record: list[Fault], sent: Exchange) -> None:
+        """Claim that one errors array names the field of each fault; what counts as a fault is a must."""
+        fields = [self._field_of(fault) for fault in record if self.clause_of(fault).level is Level.MUST]
+        key = (_SEVERAL, self._operation)
+        if len(fields) < 2 or not readers.errors(usable(sent)) or key in self._attempt.confirmed:
+            return
+
+        def untold(exchange: Exchange) -> list[str]:
+            return [name for name in fields if not errors_array.reports(usable(exchange), name)]
+
+        if made_up := self._reporting().made_up:
+            self._attempt.untested[_SEVERAL] = f"no setting gives values of {', '.join(made_up)}"
+        elif missed := untold(sent):
+            seen = f"nothing told of {', '.join(missed)}"
+            self._attempt.note(contradicted(*key, "each field named", seen, (sent.id,), sent.role))
+            self._attempt.look_again({key}, lambda: {key} if untold(self._send(*record)) else set())
+        else:
+            self._attempt.held[key] += 1
 
     def _observe(self, clause: Clause, fault: Fault) -> None:
         exchange = self._send(fault)
@@ -221,11 +257,14 @@ class Probe:
         exchange = self._send(fault)
         shown = Attempt(self._attempt.number)
         with suppress(Contradiction):
-            self._claim(Expect(shown, self._catalogue, (clause.id, *TOLD_CLAUSES)), clause, fault, exchange)
+            self._claim(self._expect(shown, fault), clause, fault, exchange)
         if shown.evidence:
             self._relies_on_absence(fault)
         self._attempt.held.update(shown.held)
         return {result.key: result for result in shown.evidence}
+
+    def _expect(self, shown: Attempt, fault: Fault) -> Expect:
+        return Expect(shown, self._catalogue, (self.clause_of(fault).id, *TOLD_CLAUSES))
 
     def _claim(self, expect: Expect, clause: Clause, fault: Fault, exchange: Exchange) -> None:
         """Claim that a fault was refused, and that the content of a contact was refused with the right errors."""
@@ -256,3 +295,16 @@ class Probe:
         control = self._send(replace(fault, value=absent))
         if not usable(control).refusal:
             raise Blocked(self._operation, "does not refuse what is absent, so nothing can be told apart")
+
+
+def _records(faults: Iterable[Fault]) -> list[list[Fault]]:
+    """Faults of fields in as few records as hold one fault of a field each, and one missing field at most."""
+    records: list[tuple[set[str], list[Fault]]] = []
+    for fault in faults:
+        takes = {"".join(fault.steps[:1]) or "unknown", "missing" if fault.kind == "missing" else ""} - {""}
+        place = next((each for each in records if takes.isdisjoint(each[0])), None)
+        if place is None:
+            records.append(place := (set(), []))
+        place[0].update(takes)
+        place[1].append(fault)
+    return [faults for _, faults in records]

@@ -8,15 +8,18 @@ out, and how firmly, is said by `faults` in the catalogue of clauses.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import wraps
+from inspect import Parameter, signature
 from typing import Any, Final
 from urllib.parse import unquote
 
+import pytest
 import schemathesis
 
 from registry_contracts.cases.requests import ABSENT, Request
-from registry_contracts.cases.sample_records import CONTACT_FIELDS, LOCALISED_FIELDS, NO_LANGUAGE
+from registry_contracts.cases.sample_records import LOCALISED_FIELDS
 from registry_contracts.exchanges.request_facts import faults_of_body
 from registry_contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from registry_contracts.session.namespace import Namespace
@@ -45,14 +48,29 @@ _DECLARED, _OTHER = "en", "fr"
 _WORD: Final = "Maathai"
 
 
-def for_each_case(test: Callable[..., None]) -> Callable[..., None]:
-    """Call a test with each generated `case` of the operation that its item is about.
+def with_generated_cases(test: Callable[..., None]) -> Callable[..., None]:
+    """Give a test all generated `cases` of the operation that its item is about.
 
     Cases are made when the item runs, and not when it is collected; the fixture `description` names the operation.
     """
-    made: Callable[..., None] = schemathesis.pytest.from_fixture("description").parametrize()(test)
-    made.__doc__ = test.__doc__
-    return made
+    generated: list[Case] = []
+
+    def collect(case: Case) -> None:
+        generated.append(case)
+
+    generate = schemathesis.pytest.from_fixture("description").parametrize()(collect)
+
+    @wraps(test)
+    def run(request: pytest.FixtureRequest, **fixtures: Any) -> None:
+        generated.clear()
+        generate(request=request)
+        test(cases=tuple(generated), **fixtures)
+
+    own = signature(test)
+    request = Parameter("request", Parameter.KEYWORD_ONLY)
+    others = [each for name, each in own.parameters.items() if name != "cases"]
+    run.__signature__ = own.replace(parameters=[*others, request])  # type: ignore[attr-defined]
+    return run
 
 
 @dataclass(frozen=True)
@@ -213,51 +231,3 @@ def _behind(right: Any, wrong: Any) -> Any:
     if isinstance(wrong, list):
         return [*right, *wrong]
     return right | {_OTHER if name == _DECLARED else name: text for name, text in wrong.items()}
-
-
-# Faults that one contact record can have together, each in a field of its own: its errors name every such field. The
-# document says so of each element: `property` is the field concerned.
-
-#: An object where a text or an array is due, and an array where an object is.
-_OBJECT: Final = {"text": "none"}
-_OF_ANOTHER_KIND: Final[Mapping[str, Any]] = {
-    "string": _OBJECT,
-    "array of string": _OBJECT,
-    "array of Link": _OBJECT,
-}
-#: A value with something of another kind in it, by the kind of its field; where it lies; and whether it stands behind
-#: what is right.
-_INSIDE: Final[Mapping[str, tuple[Any, str, bool]]] = {
-    "lstring": ({"en": _OBJECT}, ".en", True),
-    "Term": ({"identifier": _OBJECT}, ".identifier", False),
-    "Reference": ({"identifier": _OBJECT}, ".identifier", False),
-    "array of string": ([_OBJECT], ".0", True),
-    "array of Link": ([{"url": _OBJECT}], ".0.url", True),
-}
-#: A value that lacks the member which it has to carry, or names no language behind one that it does.
-_LACKING: Final[Mapping[str, tuple[Any, str]]] = {
-    "lstring": ({"en": "Nairobi", NO_LANGUAGE: "Nairobi"}, ":pattern"),
-    "Term": (_OBJECT, ".identifier:missing"),
-    "Reference": (_OBJECT, ".identifier:missing"),
-    "array of Link": ([_OBJECT], ".0.url:missing"),
-}
-
-
-def rounds() -> Iterator[list[Fault]]:
-    """The faults of one record after another: whole fields of another kind, what is inside them, what they lack."""
-    fields = CONTACT_FIELDS.items()
-    yield [_in_field(name, ":wrong-kind", _OF_ANOTHER_KIND.get(kind, ["none"])) for name, kind in fields]
-    inside = [(name, *_INSIDE[kind]) for name, kind in fields if kind in _INSIDE]
-    yield [
-        _in_field(name, f"{where}:wrong-kind", value, behind=behind) for name, value, where, behind in inside
-    ]
-    lacking = [(name, *_LACKING[kind]) for name, kind in fields if kind in _LACKING]
-    yield [
-        _in_field("firstName", ":null", None),
-        Fault("body", ("header", "languages"), "body.header.languages.0:pattern", [NO_LANGUAGE]),
-        *(_in_field(name, what, value) for name, value, what in lacking),
-    ]
-
-
-def _in_field(name: str, what: str, value: Any, *, behind: bool = False) -> Fault:
-    return Fault("body", (name,), f"body.{name}{what}", value, behind=behind)

@@ -9,7 +9,7 @@ from registry_contracts.cases.contact_requests import ContactRequests
 from registry_contracts.cases.contents import Limit
 from registry_contracts.cases.drafts import Elsewhere, claim_each_refused
 from registry_contracts.cases.fault_probe import Probe
-from registry_contracts.cases.generated_cases import Case, for_each_case
+from registry_contracts.cases.generated_cases import Case, with_generated_cases
 from registry_contracts.cases.hostile_input import Deal
 from registry_contracts.cases.known_lists import KnownList, drafts_searched, known_drafts, known_files
 from registry_contracts.cases.list_pages import Lister, attachments_of, drafts_of, equals, quoted

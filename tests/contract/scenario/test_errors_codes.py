@@ -1,17 +1,14 @@
-"""Errors arrays that no single generated fault gives: the code of a term, and several faults in one record."""
+"""Codes of errors that no generated fault gives: of an unknown term, and of a value that may be invalid."""
 
 from registry_contracts.cases import (
     ContactRequests,
     Expect,
     Observer,
-    Probe,
     World,
     contact_requests,
     contract,
     errors_array,
-    generated_cases,
     sample_records,
-    smoke,
 )
 
 
@@ -25,25 +22,6 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
     contact_requests.claim_code(
         expect("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
     )
-
-
-@smoke("updateContact")
-@contract(
-    "errors-several-faults",
-    requests=3,
-    faults=True,
-    operations=(contact_requests.CREATE, contact_requests.UPDATE),
-    needs=("contact_schema", "contact_organization", "country_terms"),
-)
-def test_several_faults_are_told_together(probe: Probe, expect: Expect, operation: str) -> None:
-    """One answer names every faulty field; a field that it does not name is tested again alone."""
-    for faults in generated_cases.rounds():
-        sent, untold = probe.judge_at_once(faults)
-        errors_array.told_before(sent)
-        seen = f"nothing told of {', '.join(untold)}"
-        expect("errors-several-faults", operation).holds(
-            not untold, sent, expected="each field named", seen=seen
-        )
 
 
 @contract("errors-code-invalid-value", requests=1)
