@@ -42,8 +42,8 @@ from registry_contracts.session.actor import Actor
 #: How a service that refuses an upload before it has read it ends the connection.
 _CUT_SHORT = ("closed", "reset", "broke")
 _ERRORS = 400
-#: The request was taken, and what it asks for is still being made.
-_ACCEPTED = 202
+#: The request was taken, and what it asks for is still being made (RFC 9110, 15.3.3).
+MADE_LATER = 202
 _MOST_NAMES = 4
 #: Bytes of a file that are told from where it differs.
 _BYTES_SHOWN = 12
@@ -341,7 +341,7 @@ def preview(world: World, attachment: Attachment) -> Exchange:
     """Ask for a thumbnail, if need be until it is made."""
     latest = world.until(
         lambda: world.author.get_attachment_thumbnail(attachment.path),
-        lambda got: got.answer.success and got.answer.status != _ACCEPTED,
+        lambda got: got.answer.success and got.answer.status != MADE_LATER,
     )
     if latest.answer.hollow_page:
         latest.own = _own_page(world, attachment)

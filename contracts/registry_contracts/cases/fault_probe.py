@@ -15,6 +15,7 @@ from registry_contracts.cases.contact_requests import TOLD_CLAUSES, Reporting
 from registry_contracts.cases.drafts import never_used
 from registry_contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
 from registry_contracts.cases.hostile_input import Deal
+from registry_contracts.cases.identifiers import LOOKS, STORES
 from registry_contracts.cases.requests import OrdinaryRequests
 from registry_contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FIELDS, without
 from registry_contracts.cases.shared_documents import ABSENT as NO_ATTACHMENT
@@ -124,7 +125,7 @@ class Probe:
         """
         for fault in faults:
             clause = self.clause_of(fault)
-            if fault.for_nights and not self._everything:
+            if (fault.for_nights or self._is_near_miss(fault)) and not self._everything:
                 continue
             number = self._met[clause.id]
             self._met[clause.id] += 1
@@ -137,6 +138,10 @@ class Probe:
             everywhere = self._everything or (number == 0 and self._by_itself(fault))
             if everywhere or number % self._deal.realms == self._deal.place:
                 yield fault
+
+    def _is_near_miss(self, fault: Fault) -> bool:
+        """Whether near misses of the identifier rule, which have cases of their own, contain a fault."""
+        return fault.key.startswith("path.uid:") and self._operation in (*LOOKS, *STORES)
 
     def _stays(self, clause: Clause, number: int) -> bool:
         once = clause.level is Level.SHOULD and number == 0 and clause.family == "workflow"

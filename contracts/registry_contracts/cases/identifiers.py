@@ -296,6 +296,12 @@ def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
 _SHORT, _LONG, _CHARACTER = "uid-too-short", "uid-too-long", "uid-forbidden-characters"
 _MISREAD, _WIDE, _NEWLINE = "uid-misread-range", "uid-non-ascii", "uid-trailing-newline"
 MISS_CLAUSES: Final = (_SHORT, _LONG, _CHARACTER, _MISREAD, _WIDE, _NEWLINE)
+#: Operations that near misses are sent to: those that look for something under a uid, and those that store.
+LOOKS: Final = (
+    *("getDraft", "getDraftInfo", "draftExists", "updateContact"),
+    *("attachmentExists", "getAttachment", "getAttachmentThumbnail"),
+)
+STORES: Final = ("saveDraft", "createAttachment", "persistTemporaryFile")
 
 
 @dataclass(frozen=True)

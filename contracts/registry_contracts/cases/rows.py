@@ -12,9 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from registry_contracts.cases import requests, sign_in
+from registry_contracts.cases.comparison import shape
 from registry_contracts.cases.drafts import claim_unchanged, never_used
 from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
@@ -25,8 +27,16 @@ from registry_contracts.cases.submissions import LONGEST_BATCH, LONGEST_INFO, UN
 from registry_contracts.cases.workflow_records import WorkflowRecords
 from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks import errors_array, workflow
-from registry_contracts.checks.claims import Expect
-from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Result, Untested, usable
+from registry_contracts.checks.claims import Expect, claim_refusals_in_json
+from registry_contracts.checks.outcomes import (
+    Attempt,
+    Blocked,
+    Contradiction,
+    Result,
+    Untested,
+    observed,
+    usable,
+)
 from registry_contracts.checks.workflow import ended_in
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
@@ -34,13 +44,14 @@ from registry_contracts.interface.catalogue import Catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
 from registry_contracts.model.dictionary import FILE_NAMES, PLACES_BY_LANGUAGE
-from registry_contracts.model.factors import value_named
 from registry_contracts.model.reference import Asked, Kind, Promise, Reference
 from registry_contracts.model.rows import Row, leaves_something
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import Namespace
 
 ROLES: Final = {"caller_other": "other", "caller_nau": "nau", "caller_restricted": "restricted"}
+#: How a refusal for want of a token is answered is not shown, but that it is empty or JSON.
+_NO_TOKEN, _JSON = "token-missing-answer", "json-bodies"
 _TOKENS: Final = {"token_invented": "invented", "token_half": "half"}
 _QUESTIONS: Final[Mapping[str, dict[str, str]]] = {
     "list_all": {},
@@ -87,6 +98,7 @@ class RowTrials(ABC):
     _attempt: Attempt
     _catalogue: Catalogue
     _clauses: tuple[str, ...]
+    _anew: bool = field(default=False, init=False)
 
     @abstractmethod
     def _judge(self, row: Row, expect: Expect) -> None:
@@ -101,6 +113,7 @@ class RowTrials(ABC):
 
     def _least(self, row: Row, evidence: Result) -> Row:
         """The row with each of its values set back to plain that does not matter to a contradiction."""
+        self._anew = True  # each try on data of its own
         for name in row.beside:
             if self._contradicts(other := row.without(name), evidence):
                 row = other
@@ -153,6 +166,12 @@ class Rows(RowTrials):
         if sent.promise.kind is not Kind.REFUSED:
             raise Untested(f"nothing is promised of {row}: {sent.promise.because}")
         self._claim_refused(expect, row, sent)
+        if (
+            row.reason in factors.CREDENTIALS
+            and row.operation in self._catalogue.clause(_NO_TOKEN).operations
+        ):
+            claim_refusals_in_json(partial(expect, _JSON), sent.exchange)
+            self._attempt.observations.append(observed(_NO_TOKEN, row.operation, shape(sent.exchange)))
         self._claim_nothing_came(expect, row, sent)
 
     def _smallest(self, row: Row, tried: Attempt) -> Row:
@@ -160,7 +179,7 @@ class Rows(RowTrials):
         evidence = tried.evidence[0]
         least = self._least(row, evidence)
         # Of a reason with one row alone, that row is the plain one as well.
-        once = value_named(row.operation, row.reason).once
+        once = factors.value_named(row.operation, row.reason).once
         if row.beside and not least.beside and row.reason != "locked" and not once:
             raise Blocked(row.operation, f"not {evidence.expected}, where {least.words}", evidence.clause)
         found = row.operation == "draftExists" and row.reason not in (_NEVER, *factors.CREDENTIALS)
@@ -320,7 +339,7 @@ class Rows(RowTrials):
 
     def _shared(self, row: Row, *, deleted: bool = False) -> Draft:
         """A draft under an identifier of the form of a row, which rows share; or one that was deleted."""
-        form = row.of("ordinary", *(each.name for each in factors.IDENTIFIER.values[1:-1]))
+        form = form_of(row)
         word = f"{'deleted' if deleted else 'kept'} {form}"
 
         def make() -> tuple[Draft, list[Exchange]]:
@@ -379,8 +398,7 @@ class Rows(RowTrials):
             else:
                 path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
             return _Prepared(Request(operation, path), path["uid"])
-        plain = row.of("ordinary", *(each.name for each in factors.IDENTIFIER.values[1:-1])) == "ordinary"
-        own_form = world.refusal_of_files() is None and not plain
+        own_form = world.refusal_of_files() is None and form_of(row) != "ordinary"
         uid = self._shared(row).uid if own_form else world.shared_attachment().uid
         path = {"uid": uid}
         if operation == "persistTemporaryFile":
@@ -419,6 +437,11 @@ class Rows(RowTrials):
             if f"{name}_in_french" in row.names:
                 record[name] = {"en": "a text", "fr": WRONG_KIND}
                 record["header"]["languages"] = ["en", "fr"]
+
+
+def form_of(row: Row) -> str:
+    """The form of the identifier of a row; how an address spells it is none."""
+    return row.of("ordinary", *(each.name for each in factors.IDENTIFIER.values[1:-1]))
 
 
 def identifier_of(row: Row, fresh: Namespace) -> str:

@@ -14,7 +14,7 @@ from registry_contracts.cases import attachments, contents, drafts
 from registry_contracts.cases.attachment_ids import Attachment, found
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
-from registry_contracts.cases.rows import ROLES, RowTrials, identifier_of, written
+from registry_contracts.cases.rows import ROLES, RowTrials, form_of, identifier_of, written
 from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.http import ACCEPTANCE, TAKEN
 from registry_contracts.checks.outcomes import (
@@ -50,8 +50,6 @@ _LONGER: Final = [f"+254 20 387 305{number}" for number in range(6)]
 _PLAIN_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 _ANOTHER_NAME: Final = "whether a service gives a file with an unusual name another one is not shown"
 _FOR_THE_ACCOUNT: Final = (401, 403)
-#: What was asked for is made later (RFC 9110, 15.3.3).
-_MADE_LATER: Final = 202
 #: An account alone never explains that something is not accepted: rights are not shown.
 _OF_ACCEPTANCE: Final = (ACCEPTANCE.id, TAKEN.id)
 
@@ -140,17 +138,12 @@ class TakenRows(RowTrials):
             )
 
     def _file(self, row: Row, expect: Expect, by: Actor) -> None:
-        world, uid = self._world, identifier_of(row, self._world.fresh)
+        world = self._world
         if world.refusal_of_files() is not None:
             raise Untested("drafts take no attachments")
-        self._need_taken(row, world.save(uid, world.samples.draft(uid), by=by))
-        _, form = dictionary.FILE_NAMES.get(row.of("", *dictionary.FILE_NAMES), ("", "{}.txt"))
-        name, content = form.format(world.uid(16)), _content_of(row)
-        if "picture" in row.names:
-            name = name.replace(".txt", ".png").replace(".TXT", ".PNG")
-        body = [content[:7], content[7:]] if "chunked" in row.names else content
-        path = {"uid": uid, "filename": name}
-        created = by.send("createAttachment", path=path, body=body, **_address(row, uid))
+        uid, saved = self._document(row, by)
+        self._need_taken(row, saved)
+        name, content, created = _upload(row, by, uid, world.uid(16))
         if not taken(created):
             self._need_taken(row, created)
             expect("attachment-create-accepted").accepted(created)
@@ -162,6 +155,7 @@ class TakenRows(RowTrials):
         except (Blocked, Untested):
             if not plain:
                 raise Untested(_ANOTHER_NAME) from None
+        check = self._attempt.exchanges[-1]
         if plain:
             listed = expect("attachment-create-listed", "listAttachments")
             attachments.claim_listed(listed, world, made, by=by)
@@ -169,14 +163,29 @@ class TakenRows(RowTrials):
             return
         same = expect("attachment-download-same", "getAttachment")
         attachments.claim_same_bytes(same, world, made, by=by)
-        expect("attachment-exists-present").accepted(by.attachment_exists(made.path))
+        if check.operation != "attachmentExists":  # the file was found by its download
+            check = by.attachment_exists(made.path)
+        expect("attachment-exists-present").accepted(check)
         if "picture" in row.names and not row.callers:
             self._preview(expect, made)
+
+    def _document(self, row: Row, by: Actor) -> tuple[str, Exchange]:
+        """A document for files and its save; rows of an account and a form of identifier share it at first."""
+        world = self._world
+
+        def make() -> tuple[str, Exchange]:
+            uid = identifier_of(row, world.fresh)
+            if not self._anew:
+                world.keep(uid)
+            return uid, world.save(uid, world.samples.draft(uid), by=by)
+
+        name = f"document for files of rows, {by.role} {form_of(row)}"
+        return make() if self._anew else world.shared(name, make)
 
     def _preview(self, expect: Expect, made: Attachment) -> None:
         """Claim that the preview of a picture is an image; which names have one is not shown."""
         preview = attachments.preview(self._world, made)
-        if usable(preview).success and preview.status != _MADE_LATER:
+        if usable(preview).success and preview.status != attachments.MADE_LATER:
             expect("attachment-thumbnail-image", "getAttachmentThumbnail").meets("image", preview)
 
 
@@ -184,6 +193,17 @@ def _need_rights(row: Row, *sent: Exchange) -> None:
     """Require that no other account than the author is refused for its rights, which are not shown."""
     if row.callers and any(usable(each).status in _FOR_THE_ACCOUNT for each in sent):
         raise Untested(f"what is granted to an account where {row.words} is not shown")
+
+
+def _upload(row: Row, by: Actor, uid: str, mark: str) -> tuple[str, bytes, Exchange]:
+    """Send the file of a row, whose name holds a mark: its name, its bytes and the exchange."""
+    _, form = dictionary.FILE_NAMES.get(row.of("", *dictionary.FILE_NAMES), ("", "{}.txt"))
+    name, content = form.format(mark), _content_of(row)
+    if "picture" in row.names:
+        name = name.replace(".txt", ".png").replace(".TXT", ".PNG")
+    body = [content[:7], content[7:]] if "chunked" in row.names else content
+    path = {"uid": uid, "filename": name}
+    return name, content, by.send("createAttachment", path=path, body=body, **_address(row, uid))
 
 
 def _address(row: Row, uid: str) -> dict[str, Any]:

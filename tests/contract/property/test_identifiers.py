@@ -15,16 +15,6 @@ from registry_contracts.cases import (
     smoke,
 )
 
-LOOKS = (
-    "getDraft",
-    "getDraftInfo",
-    "draftExists",
-    "updateContact",
-    "attachmentExists",
-    "getAttachment",
-    "getAttachmentThumbnail",
-)
-STORES = ("saveDraft", "createAttachment", "persistTemporaryFile")
 NearMisses = identifiers.NearMisses
 
 
@@ -35,7 +25,12 @@ def misses(world: World, ordinary: OrdinaryRequests, expect: Expect, operation: 
 
 
 @contract(
-    *identifiers.MISS_CLAUSES, "uid-refusal-answer", operations=LOOKS, requests=1.7, dealt=15, nightly=48
+    *identifiers.MISS_CLAUSES,
+    "uid-refusal-answer",
+    operations=identifiers.LOOKS,
+    requests=1.7,
+    dealt=15,
+    nightly=48,
 )
 def test_a_near_miss_of_the_rule_finds_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
@@ -49,7 +44,7 @@ def test_a_near_miss_of_the_rule_finds_nothing(
 @contract(
     *identifiers.MISS_CLAUSES,
     "uid-refusal-answer",
-    operations=STORES,
+    operations=identifiers.STORES,
     files=1,
     requests=8,
     dealt=25,

@@ -12,6 +12,8 @@ from registry_contracts.cases import Rows, contract, factors, smoke, table
 
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
+#: What a refusal for want of a token shows besides.
+OF_TOKENS = ("json-bodies", "token-missing-answer")
 #: Whose requests without a token `smoke` sends; a scenario there saves a draft without one.
 IN_SMOKE = ("getDraft", "getDraftInfo", "deleteDraft", "listDrafts", "createAttachment", "listAttachments")
 
@@ -42,21 +44,21 @@ def test_a_submission_is_refused(rows: Rows, row: table.Row) -> None:
 
 
 @each(of(DRAFTS))
-@contract(operations=DRAFTS, requests=1.6, turns=True)
+@contract(*OF_TOKENS, operations=DRAFTS, requests=1.6, turns=True)
 def test_a_request_on_drafts_is_refused(rows: Rows, row: table.Row) -> None:
     """A draft request without a valid token, or for a missing draft, is refused; it changes and discloses nothing."""
     rows.claim(row)
 
 
 @each(of(FILES))
-@contract(operations=FILES, requests=1.7, turns=True)
+@contract(*OF_TOKENS, operations=FILES, requests=1.7, turns=True)
 def test_a_request_on_attachments_is_refused(rows: Rows, row: table.Row) -> None:
     """An attachment request without a required token, or for a missing file, is refused, and changes nothing."""
     rows.claim(row)
 
 
 @each(of(factors.CONTACTS))
-@contract(operations=factors.CONTACTS, requests=1, turns=True)
+@contract(*OF_TOKENS, operations=factors.CONTACTS, requests=1, turns=True)
 def test_a_contact_is_refused(rows: Rows, row: table.Row) -> None:
     """A contact without a valid token, or with a fault in its content, is refused."""
     rows.claim(row)

@@ -6,39 +6,18 @@ from functools import partial
 from registry_contracts.cases import (
     Actor,
     Credentials,
-    Deal,
     Exchange,
     Expect,
     Observer,
-    OrdinaryRequests,
     World,
-    claim_refusals_in_json,
     contract,
     done,
     drafts,
     requests,
-    shape,
     sign_in,
     smoke,
     status,
 )
-
-PROTECTED = (
-    "createContact",
-    "updateContact",
-    "saveDraft",
-    "getDraft",
-    "getDraftInfo",
-    "draftExists",
-    "deleteDraft",
-    "listDrafts",
-    "createAttachment",
-    "listAttachments",
-    "createWorkflowRecord",
-    "createWorkflowRecordWithIdentifier",
-    "updateWorkflowRecord",
-)
-WORKFLOW = PROTECTED[-3:]
 
 
 @contract("token-opens-protected", operations=("listDrafts",), requests=3)
@@ -82,26 +61,6 @@ def test_one_token_serves_every_realm(
     token = sign_in.token_of(world.author, credentials.of("author"))
     world.author.list_drafts(token=token, realm=requests.ELSEWHERE[realm])
     clause.accepted(world.author.list_drafts(token=token))
-
-
-@contract(
-    "token-invalid-refused",
-    "token-missing-answer",
-    "json-bodies",
-    operations=PROTECTED[:-3],
-    requests=2.8,
-    dealt=3,
-    turns=True,
-)
-def test_protected_operations_refuse_a_token_never_issued(
-    world: World, ordinary: OrdinaryRequests, expect: Expect, observe: Observer, deal: Deal, operation: str
-) -> None:
-    """No token, an invented token or half of a real one after the word Bearer is refused."""
-    request = ordinary.acceptable(operation)
-    asked = sign_in.send_without_token(world, request, deal)
-    sign_in.claim_refused_without_token(expect("token-invalid-refused", operation), world, request, asked)
-    observe("token-missing-answer", operation, shape(asked[0]))
-    claim_refusals_in_json(partial(expect, "json-bodies"), asked[0])
 
 
 @contract(
