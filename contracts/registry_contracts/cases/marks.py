@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from registry_contracts.interface.profiles import Profile
+from registry_contracts.model.rows import PAIRS, TRIPLES, Row
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,29 @@ class Facts:
 def contract(*clauses: str, **facts: Any) -> pytest.MarkDecorator:
     """Mark a case of some clauses, with further facts by their names."""
     return pytest.mark.contract.with_args(Facts(clauses, **facts))
+
+
+def for_each_row(
+    make: Callable[[int], Iterable[Row]], marks: Callable[[Row], list[pytest.MarkDecorator]] = lambda _: []
+) -> pytest.MarkDecorator:
+    """Run a case for each `row` of the factor table: in a gate for pairs of values, at night for triples as well.
+
+    Args:
+        make: The rows in which so many values stand together.
+        marks: Further marks of a row.
+    """
+    return pytest.mark.for_each_row(make, marks)
+
+
+def parameters(mark: pytest.Mark, profile: Profile) -> list[Any]:
+    """The rows of a case of `for_each_row` as parameters for pytest; those of a night alone are rotated."""
+    make, marks = mark.args
+    pairs, night = [*make(PAIRS)], contract(profile=Profile.NIGHTLY, turns=True)
+    made = [pytest.param(row, id=str(row), marks=marks(row)) for row in pairs]
+    if profile.includes(Profile.NIGHTLY):
+        more = dict.fromkeys(row for row in make(TRIPLES) if row not in pairs)
+        made += [pytest.param(row, id=str(row), marks=[*marks(row), night]) for row in more]
+    return made
 
 
 def smoke(

@@ -13,7 +13,7 @@ from registry_contracts.cases.generated_cases import Case, with_generated_cases
 from registry_contracts.cases.hostile_input import Deal
 from registry_contracts.cases.known_lists import KnownList, drafts_searched, known_drafts, known_files
 from registry_contracts.cases.list_pages import Lister, attachments_of, drafts_of, equals, quoted
-from registry_contracts.cases.marks import contract, smoke
+from registry_contracts.cases.marks import contract, for_each_row, smoke
 from registry_contracts.cases.properties import Properties
 from registry_contracts.cases.requests import OrdinaryRequests, Request
 from registry_contracts.cases.rows import Rows

@@ -1,7 +1,7 @@
 """How much of the factor table a run has covered: which values stood together in a request that was judged.
 
-Counted are pairs that nothing hides: of values that do not refuse, in rows that are taken; and of a value that refuses
-with each value that does not, in rows that are refused for it alone.
+Counted are pairs, and at night triples, that nothing hides: of values that do not refuse, in rows that are taken; and
+of a value that refuses with values that do not, in rows that are refused for it alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import Annotated, Final
 
 from msgspec import Meta
@@ -17,33 +17,36 @@ from msgspec import Meta
 from registry_contracts.file_formats import Count, Format
 from registry_contracts.model import factors
 from registry_contracts.model.factors import refusing, table, value_named
-from registry_contracts.model.rows import Row, one_reason, stands_beside, taken
+from registry_contracts.model.rows import PAIRS, Row, one_reason, stands_beside, taken
 
 #: Operations of which rows are taken; a submission, or a contact that is created, would stay for good.
 TAKEN: Final = ("saveDraft", "createAttachment")
 #: Combined with nothing: by turns, each of its values stands in some row.
 _BY_TURNS: Final = factors.CONTENT.name
-Pair = tuple[str, frozenset[str]]
+#: Values that stand together in a request of an operation.
+Combination = tuple[str, frozenset[str]]
 
 
 class Coverage(Format, frozen=True):
-    """Pairs of circumstances that stood together in a request that was judged, of those that the factor table has.
+    """Combinations of circumstances that stood together in a request that was judged, of those that the table has.
 
-    `rows` and `judged` count requests by row. `gaps`: pairs that were not covered, by the reason why.
+    `rows` and `judged` count requests by row. `gaps`: combinations that were not covered, by the reason why.
     """
 
     possible: Count
     covered: Count
     rows: Count
     judged: Count
-    gaps: Annotated[Mapping[str, Count], Meta(description="Number of pairs by the reason why.")]
+    gaps: Annotated[Mapping[str, Count], Meta(description="Number of combinations by the reason why.")]
 
 
 @cache
-def _rows() -> dict[str, Row]:
-    """Every row by its id."""
-    made = [row for name in TAKEN for row in taken(name)]
-    made += [row for name in factors.OPERATIONS for row in one_reason(name)]
+def _rows(strength: int) -> dict[str, Row]:
+    """Every row by its id; a night has those of a gate as well."""
+    made: list[Row] = []
+    for each in range(PAIRS, strength + 1):
+        made += [row for name in TAKEN for row in taken(name, each)]
+        made += [row for name in factors.OPERATIONS for row in one_reason(name, each)]
     return {str(row): row for row in made}
 
 
@@ -57,59 +60,70 @@ def _assigned(row: Row) -> dict[str, str]:
     }
 
 
-def pairs_of(row: Row) -> Iterator[Pair]:
-    """The pairs that a row covers."""
+def combinations_of(row: Row, strength: int = PAIRS) -> Iterator[Combination]:
+    """The combinations of so many values that a row covers."""
     assigned = _assigned(row)
     if row.reason:
-        beside = [""] if value_named(row.operation, row.reason).once else assigned.values()
-        yield from ((row.operation, frozenset((row.reason, value))) for value in beside)
+        own = next(name for name, value in refusing(row.operation) if value.name == row.reason)
+        alone = value_named(row.operation, row.reason).once
+        beside = {} if alone else {name: value for name, value in assigned.items() if name != own}
+        yield from _beside(row.operation, row.reason, beside, strength)
         return
     turn = assigned.pop(_BY_TURNS, "")
     if turn:
         yield row.operation, frozenset((turn,))
-    yield from ((row.operation, frozenset(pair)) for pair in combinations(assigned.values(), 2))
+    yield from ((row.operation, frozenset(each)) for each in combinations(assigned.values(), strength))
+
+
+def _beside(operation: str, reason: str, others: Mapping[str, str], strength: int) -> Iterator[Combination]:
+    """A reason with values of other factors, or with as many as there are."""
+    size = min(strength - 1, len(others))
+    yield from ((operation, frozenset((reason, *each))) for each in combinations(others.values(), size))
 
 
 @cache
-def possible() -> frozenset[Pair]:
-    """All pairs that the table has."""
-    found: set[Pair] = set()
+def possible(strength: int = PAIRS) -> frozenset[Combination]:
+    """All combinations of so many values that the table has."""
+    found: set[Combination] = set()
     for operation in TAKEN:
         columns = {
             factor: [each.name for each in values if not each.refuses]
             for factor, values in table(operation).items()
         }
         found |= {(operation, frozenset((value,))) for value in columns.pop(_BY_TURNS, ())}
-        for one, other in combinations(columns.values(), 2):
-            found |= {(operation, frozenset((value, beside))) for value in one for beside in other}
+        for several in combinations(columns.values(), strength):
+            found |= {(operation, frozenset(each)) for each in product(*several)}
     for operation in factors.OPERATIONS:
         for factor, reason in refusing(operation):
-            if reason.once:
-                found.add((operation, frozenset((reason.name, ""))))
-                continue
-            for name, values in stands_beside(operation, reason, factor).items():
-                plain = table(operation)[name][0].name
-                found |= {(operation, frozenset((reason.name, value or plain))) for value in values}
+            beside = {} if reason.once else stands_beside(operation, reason, factor)
+            columns = {
+                name: [value or table(operation)[name][0].name for value in values]
+                for name, values in beside.items()
+            }
+            size = min(strength - 1, len(columns))
+            for several in combinations(columns.values(), size):
+                found |= {(operation, frozenset((reason.name, *each))) for each in product(*several)}
     return frozenset(found)
 
 
-def coverage_of(cases: Iterable[tuple[str, str]]) -> Coverage:
+def coverage_of(cases: Iterable[tuple[str, str]], strength: int = PAIRS) -> Coverage:
     """The coverage of a run.
 
     Args:
         cases: Id of each case, and why it was not judged; an empty text where it was.
+        strength: Of how many values combinations are counted.
     """
-    rows, why = _rows(), dict[Row, str]()
+    rows, why = _rows(strength), dict[Row, str]()
     for case, reason in cases:
         row = rows.get(case.partition("[")[2].rstrip("]").partition("-dev-")[2])
         if row is not None and why.get(row, "-"):
             why[row] = reason
-    covered = {pair for row, reason in why.items() if not reason for pair in pairs_of(row)}
-    open_to: dict[Pair, str] = {}
+    judged = [row for row, reason in why.items() if not reason]
+    covered = {each for row in judged for each in combinations_of(row, strength)}
+    open_to: dict[Combination, str] = {}
     for row in rows.values():
-        for pair in pairs_of(row):
-            open_to.setdefault(pair, why.get(row) or "no row of it was sent")
-    left = possible() - covered
-    gaps = Counter(open_to.get(pair, "no row has it") for pair in left)
-    judged = sum(not reason for reason in why.values())
-    return Coverage(len(possible()), len(possible() & covered), len(rows), judged, gaps)
+        for each in combinations_of(row, strength):
+            open_to.setdefault(each, why.get(row) or "no row of it was sent")
+    left = possible(strength) - covered
+    gaps = Counter(open_to.get(each, "no row has it") for each in left)
+    return Coverage(len(possible(strength)), len(possible(strength) & covered), len(rows), len(judged), gaps)

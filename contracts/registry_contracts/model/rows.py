@@ -107,34 +107,38 @@ def stands_beside(operation: str, reason: Value, own: str) -> dict[str, list[str
     return columns
 
 
+#: Values that stand together in some row: of a gate, and of a night.
+PAIRS, TRIPLES = 2, 3
+
+
 @cache
-def taken(operation: str) -> tuple[Row, ...]:
-    """Each pair of values of different factors that do not refuse a request of an operation, with contents by turns."""
+def taken(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
+    """Any so many values of different factors that do not refuse a request of an operation, with contents by turns."""
     columns = {
         name: ["", *(each.name for each in values[1:] if not each.refuses)]
         for name, values in table(operation).items()
     }
     contents = columns.pop(factors.CONTENT.name, [""])
-    made = [*_array(columns, 2, operation)]
+    made = [*_array(columns, strength, operation)]
     turns = max(len(made), len(contents))
     rows = [(*made[at % len(made)], contents[at % len(contents)]) for at in range(turns)]
     return tuple(dict.fromkeys(Row(operation, "", tuple(filter(None, row))) for row in rows))
 
 
-def _rows_beside(operation: str, reason: Value, own: str) -> list[tuple[str, ...]]:
+def _rows_beside(operation: str, reason: Value, own: str, strength: int) -> list[tuple[str, ...]]:
     """What stands beside a reason, row by row; beside one of several alike no other caller, who may lack rights."""
     columns = stands_beside(operation, reason, own)
-    rows = list(_array(columns, 1, f"{operation} {reason.name}"))
+    rows = list(_array(columns, strength - 1, f"{operation} {reason.name}"))
     return [rows[crc32(reason.name.encode()) % len(rows)]] if reason.once else rows
 
 
 @cache
-def one_reason(operation: str) -> tuple[Row, ...]:
-    """Each value that refuses requests of an operation, with each value of the other factors that does not."""
+def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
+    """Each value that refuses requests of an operation, with any of the other factors' that do not: so many in all."""
     rows = [
         Row(operation, reason.name, beside)
         for own, reason in refusing(operation)
-        for beside in _rows_beside(operation, reason, own)
+        for beside in _rows_beside(operation, reason, own, strength)
         if beside or reason.name != "locked"  # whether a lock has ended tells the plain request
     ]
     return tuple(dict.fromkeys(rows))

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import pytest
 
-from registry_contracts.cases.marks import Facts
+from registry_contracts.cases.marks import Facts, parameters
 from registry_contracts.checks.table import UNIVERSAL
 from registry_contracts.errors import RegistryContractsError
 from registry_contracts.evidence.record import Narrowed, Untested
@@ -60,7 +60,7 @@ def pytest_collect_selection(session: pytest.Session) -> bool | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrize a case with its realms, and with its operations if it has that fixture."""
+    """Parametrize a case with its realms, and with its operations and rows if it has these arguments."""
     if not is_case(metafunc.definition):
         return
     try:
@@ -74,6 +74,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("realm", "operation"), pairs, ids=ids)
     elif "realm" in metafunc.fixturenames:
         metafunc.parametrize("realm", list(dict.fromkeys(realm for of in realms.values() for realm in of)))
+    if of_rows := metafunc.definition.get_closest_marker("for_each_row"):
+        metafunc.parametrize("row", parameters(of_rows, metafunc.config.stash[SELECTION].profile))
 
 
 def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:

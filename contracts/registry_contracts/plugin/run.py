@@ -369,7 +369,12 @@ def write_lines(config: pytest.Config, lines: Iterable[str]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marks, read the options, and begin the run; report options that cannot be used in one line."""
-    for mark, words in (("contract", "a case of the contract suite"), ("smoke", "one of the profile smoke")):
+    marks = {
+        "contract": "a case of the contract suite",
+        "smoke": "one of the profile smoke",
+        "for_each_row": "one for each row of the factor table",
+    }
+    for mark, words in marks.items():
         config.addinivalue_line("markers", f"{mark}: {words}; use registry_contracts.cases.marks.{mark}")
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -34,7 +35,9 @@ from registry_contracts.file_formats import (
     write_file,
 )
 from registry_contracts.history.observed_facts import Change
+from registry_contracts.interface.profiles import Profile
 from registry_contracts.model.coverage import Coverage, coverage_of
+from registry_contracts.model.rows import PAIRS, TRIPLES
 
 FILE_NAME = "verdict.json"
 FORMAT: Final = 3
@@ -143,8 +146,9 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     deviations: tuple[DeviationOutcome, ...]
     environment: Environment
     coverage: Annotated[
-        Coverage | None, Meta(description="How much of the factor table the run has covered.")
-    ] = None
+        Mapping[str, Coverage],
+        Meta(description="Pairs of the factor table that the run has covered; at night triples as well."),
+    ] = MappingProxyType({})
     repairs: tuple[Repair, ...] = ()
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
@@ -209,12 +213,15 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
     )
 
 
-def coverage_of_run(record: RunRecord) -> Coverage:
-    """Return how many pairs of the factor table's values a run has judged."""
-    return coverage_of(
+def coverage_of_run(record: RunRecord) -> dict[str, Coverage]:
+    """Return how many pairs of the factor table's values a run has judged, and at night how many triples."""
+    cases = [
         (case.id, "" if case.outcome in _JUDGED else case.reason or str(case.outcome))
         for case in record.cases
-    )
+    ]
+    night = Profile(record.run.profile).includes(Profile.NIGHTLY)
+    sizes = {"pairs": PAIRS} | ({"triples": TRIPLES} if night else {})
+    return {name: coverage_of(cases, size) for name, size in sizes.items()}
 
 
 def target_of(record: RunRecord) -> TargetEntry:

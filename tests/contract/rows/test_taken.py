@@ -1,11 +1,11 @@
 """Rows of the factor table without a reason for a refusal: each pair of values, of drafts and of files."""
 
-import pytest
+from functools import partial
 
-from registry_contracts.cases import TakenRows, contract, table, taken_rows
+from registry_contracts.cases import TakenRows, contract, for_each_row, table, taken_rows
 
 
-@pytest.mark.parametrize("row", table.taken("saveDraft"), ids=str)
+@for_each_row(partial(table.taken, "saveDraft"))
 @contract(
     *taken_rows.DRAFT_CLAUSES,
     operations=("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft"),
@@ -17,7 +17,7 @@ def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
     taken_rows.claim(row)
 
 
-@pytest.mark.parametrize("row", table.taken("createAttachment"), ids=str)
+@for_each_row(partial(table.taken, "createAttachment"))
 @contract(
     *taken_rows.FILE_CLAUSES,
     operations=("createAttachment", "listAttachments", "attachmentExists", "getAttachment"),
