@@ -29,6 +29,7 @@ from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks import errors_array, workflow
 from registry_contracts.checks.claims import Expect, claim_refusals_in_json
 from registry_contracts.checks.outcomes import (
+    OBSTACLES,
     Attempt,
     Blocked,
     Contradiction,
@@ -122,7 +123,7 @@ class RowTrials(ABC):
     def _contradicts(self, row: Row, evidence: Result) -> bool:
         try:
             return any(each.key == evidence.key for each in self._try(row).evidence)
-        except (Blocked, Untested):
+        except (*OBSTACLES, Untested):
             return False
 
 
@@ -281,7 +282,7 @@ class Rows(RowTrials):
             made.realm or self._world.realm,
             made.uid,
             actor.role,
-            reasons=() if row.reason in factors.ABSENT_STATES else (row.clause,),
+            reasons=() if row.reason in ("", *factors.ABSENT_STATES) else (row.clause,),
             may=not row.alone,
         )
         promise = self._model.promised(asked)
@@ -316,12 +317,7 @@ class Rows(RowTrials):
     def _submission(self, row: Row) -> _Prepared:
         world, samples = self._world, self._world.samples
         state = row.of("plain", *factors.TOLD_FIRST)
-        if state == "locked":
-            uid = self._records.locked()
-        elif state == "in_use" or (row.operation == factors.UPDATE and state == "plain"):
-            uid = self._records.standing()
-        else:
-            uid = identifier_of(row, self._world.fresh)
+        uid = self._record(row, state)
         batch = {"batch": 24, "batch_longest": LONGEST_BATCH, "batch_too_long": LONGEST_BATCH + 1}
         length = batch.get(row.of("", *batch))
         members = {"batchId": world.fresh.uid(length)} if length else {}
@@ -336,6 +332,14 @@ class Rows(RowTrials):
         if row.operation != factors.CREATE:
             path["identifier"] = uid
         return _Prepared(Request(row.operation, path, body=body), uid)
+
+    def _record(self, row: Row, state: str) -> str:
+        """The identifier of a record in a state; one that is plain is open for updates, or free."""
+        if state == "locked":
+            return self._records.locked()
+        if state == "in_use" or (row.operation == factors.UPDATE and state == "plain"):
+            return self._records.standing()
+        return identifier_of(row, self._world.fresh)
 
     def _shared(self, row: Row, *, deleted: bool = False) -> Draft:
         """A draft under an identifier of the form of a row, which rows share; or one that was deleted."""

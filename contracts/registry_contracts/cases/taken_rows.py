@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from registry_contracts.cases import attachments, contents, drafts
+from registry_contracts.cases import attachments, contents, drafts, submissions
 from registry_contracts.cases.attachment_ids import Attachment, found
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
-from registry_contracts.cases.rows import ROLES, RowTrials, form_of, identifier_of, written
+from registry_contracts.cases.rows import ROLES, Rows, RowTrials, form_of, identifier_of, written
 from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.http import ACCEPTANCE, TAKEN
 from registry_contracts.checks.outcomes import (
@@ -25,7 +25,8 @@ from registry_contracts.checks.outcomes import (
     usable,
 )
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.model import dictionary
+from registry_contracts.interface.description import load_description
+from registry_contracts.model import dictionary, factors
 from registry_contracts.model.rows import Row
 from registry_contracts.session.actor import Actor
 
@@ -36,6 +37,10 @@ DRAFT_CLAUSES: Final = (
 FILE_CLAUSES: Final = (
     *("attachment-create-accepted", "attachment-download-same"),
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
+)
+SUBMISSION_CLAUSES: Final = (
+    *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
+    *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
 )
 #: A look that goes wrong for every draft, or file, is a finding of others, and says nothing of the content.
 _LOOKS: Final = (
@@ -187,6 +192,39 @@ class TakenRows(RowTrials):
         preview = attachments.preview(self._world, made)
         if usable(preview).success and preview.status != attachments.MADE_LATER:
             expect("attachment-thumbnail-image", "getAttachmentThumbnail").meets("image", preview)
+
+
+@dataclass(eq=False, repr=False)
+class TakenSubmissions(TakenRows, Rows):
+    """The rows of submissions and contacts that nothing refuses: each is accepted, and a submission is there then."""
+
+    def _judge(self, row: Row, expect: Expect) -> None:
+        sent, operation = self._send(row), row.operation
+        exchange, clauses = sent.exchange, load_description().operations[operation].clauses
+        plainer = replace(row, beside=tuple(each.name for each in row.values if not each.may))
+        if not taken(exchange) and plainer.beside not in ((), row.beside):
+            self._judge(plainer, expect)  # the others may not be taken
+            return
+        self._need_taken(row, exchange)
+        claim_accepted(expect(clauses.right_request, operation), exchange, self._world.samples)
+        if operation in (factors.CREATE_NAMED, factors.UPDATE):
+            expect("workflow-identifier-kept", operation).carries(exchange, sent.uid)
+        if operation == factors.CREATE:
+            told = expect("workflow-identifier-returned")
+            submissions.claim_told(told, exchange, exchange.request_body.json)
+        if operation == factors.CREATE_NAMED:
+            self._records.settles(sent.uid)
+            again = self._world.submit(operation, sent.uid)
+            expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(exchange,))
+
+    def _record(self, row: Row, state: str) -> str:
+        """As for rows that are refused; what is updated is used up."""
+        if row.operation != factors.UPDATE:
+            return super()._record(row, state)
+        try:
+            return self._records.spendable()
+        except Blocked as none:
+            raise Untested(str(none)) from None  # the scenario of updates had the first of them
 
 
 def _need_rights(row: Row, *sent: Exchange) -> None:

@@ -28,6 +28,8 @@ DRAFT_WRITES: Final = operations_with(family="draft", safe=False)
 OF_FILES: Final = operations_with(family="attachment", needs="attachment")
 OF_DOCUMENTS: Final = tuple(name for name in operations_with(family="attachment") if name not in OF_FILES)
 CONTACTS: Final = operations_with(family="contact")
+#: Operations of which a request that is taken stays for good, or shows nothing but that it was taken.
+STAYING: Final = (*WORKFLOW, "updateContact")
 #: Operations whose rows the table makes; signing in has no caller and no realm.
 OPERATIONS: Final = (*WORKFLOW, *READS, *DRAFT_WRITES, "listDrafts", *OF_DOCUMENTS, *OF_FILES, *CONTACTS)
 _WITH_JSON: Final = (*WORKFLOW, "saveDraft", *CONTACTS)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import zip_longest
 from typing import Final
 from zlib import crc32
 
@@ -46,8 +47,8 @@ class Row:
 
     @property
     def clause(self) -> str:
-        """The clause by which it is refused."""
-        return value_named(self.operation, self.reason).clause(self.operation)
+        """The clause by which it is refused; empty for a request that is taken."""
+        return value_named(self.operation, self.reason).clause(self.operation) if self.reason else ""
 
     @property
     def values(self) -> list[Value]:
@@ -113,16 +114,39 @@ PAIRS, TRIPLES = 2, 3
 
 @cache
 def taken(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
-    """Any so many values of different factors that do not refuse a request of an operation, with contents by turns."""
-    columns = {
-        name: ["", *(each.name for each in values[1:] if not each.refuses)]
-        for name, values in table(operation).items()
-    }
+    """Any so many values of different factors that do not refuse a request of an operation, with contents by turns.
+
+    Of what stays for good, or tells nothing of who sent it, there are fewer: each value once for pairs, and of the
+    author's requests alone.
+    """
+    columns = _taken_values(operation)
+    if operation in factors.STAYING:
+        return tuple(Row(operation, "", beside) for beside in _of_staying(columns, operation, strength))
     contents = columns.pop(factors.CONTENT.name, [""])
     made = [*_array(columns, strength, operation)]
     turns = max(len(made), len(contents))
     rows = [(*made[at % len(made)], contents[at % len(contents)]) for at in range(turns)]
     return tuple(dict.fromkeys(Row(operation, "", tuple(filter(None, row))) for row in rows))
+
+
+def _taken_values(operation: str) -> dict[str, list[str]]:
+    """The values of each factor that do not refuse a request of an operation; the plain one is an empty text."""
+    columns = {
+        name: ["", *(each.name for each in values[1:] if not each.refuses)]
+        for name, values in table(operation).items()
+    }
+    return columns if operation != factors.UPDATE else columns | {"identifier": ["", "uid_encoded"]}
+
+
+def _of_staying(
+    columns: Mapping[str, Sequence[str]], operation: str, strength: int
+) -> Iterator[tuple[str, ...]]:
+    """Rows of what stays: at night pairs of values, and in a gate the first of each factor, the second, and so on."""
+    if strength > PAIRS:
+        yield from filter(None, _array(columns, strength - 1, operation))
+        return
+    others = [values[1:] for name, values in columns.items() if name != factors.CALLER.name]
+    yield from (tuple(filter(None, row)) for row in zip_longest(*others))
 
 
 def _rows_beside(operation: str, reason: Value, own: str, strength: int) -> list[tuple[str, ...]]:

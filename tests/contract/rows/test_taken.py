@@ -2,7 +2,15 @@
 
 from functools import partial
 
-from registry_contracts.cases import TakenRows, contract, for_each_row, table, taken_rows
+from registry_contracts.cases import (
+    TakenRows,
+    TakenSubmissions,
+    contract,
+    factors,
+    for_each_row,
+    table,
+    taken_rows,
+)
 
 
 @for_each_row(partial(table.taken, "saveDraft"))
@@ -27,3 +35,36 @@ def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
 def test_a_file_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
     """An accepted file is listed and found, and comes back byte for byte."""
     taken_rows.claim(row)
+
+
+@for_each_row(partial(table.taken, factors.CREATE))
+@contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.CREATE], requests=2, turns=True, records=1)
+def test_a_record_is_created_whatever_the_form(taken_submissions: TakenSubmissions, row: table.Row) -> None:
+    """A valid document is accepted in every form and with every optional member, and the answer names the record."""
+    taken_submissions.claim(row)
+
+
+@for_each_row(partial(table.taken, factors.CREATE_NAMED))
+@contract(
+    *taken_rows.SUBMISSION_CLAUSES, operations=[factors.CREATE_NAMED], requests=4, turns=True, records=1
+)
+def test_a_named_record_is_created_whatever_the_form(
+    taken_submissions: TakenSubmissions, row: table.Row
+) -> None:
+    """A valid document under a free identifier is accepted in every form; the identifier is in use from then on."""
+    taken_submissions.claim(row)
+
+
+@for_each_row(partial(table.taken, factors.UPDATE))
+@contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.UPDATE], requests=4, turns=True, last=True)
+@contract(records=1)
+def test_a_record_is_updated_whatever_the_form(taken_submissions: TakenSubmissions, row: table.Row) -> None:
+    """A valid document for a record that is not locked is accepted in every form."""
+    taken_submissions.claim(row)
+
+
+@for_each_row(partial(table.taken, "updateContact"))
+@contract("contact-update-full", operations=["updateContact"], requests=1, turns=True)
+def test_a_contact_is_updated_whatever_the_form(taken_submissions: TakenSubmissions, row: table.Row) -> None:
+    """A valid contact is accepted in every form of its request."""
+    taken_submissions.claim(row)
