@@ -312,6 +312,11 @@ def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{prefix}{name}", value
 
 
+def repeated(records: Sequence[Record]) -> bool:
+    """Whether two records are equal in everything that they hold, so that they are one."""
+    return any(record in records[:at] for at, record in enumerate(records))
+
+
 def identifiers_in(record: Record) -> set[str]:
     """What may identify a record: its texts that keep the uid rule, and its numbers that are called an id."""
     texts = (value for value in readers.values(record) if is_valid_uid(value))

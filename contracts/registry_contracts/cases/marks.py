@@ -28,7 +28,6 @@ class Facts:
         faults: The case also covers every clause that speaks about generated faults of its operation.
         last: The case uses up what others need, or builds on what they leave, so they run before it.
         turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
-        several: A case with `turns` that a gate of one realm leaves out.
         records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
             records are kept for it, and it runs after the cases that create none.
         files: Temporary files that the case uses up in each realm; with an operation as its argument, for
@@ -46,7 +45,6 @@ class Facts:
     faults: bool = False
     last: bool = False
     turns: bool = False
-    several: bool = False
     records: int = 0
     files: int = 0
     needs: Iterable[str] | None = None
@@ -54,7 +52,7 @@ class Facts:
 
     def __or__(self, other: Facts) -> Facts:
         """The facts of two marks of a case: of figures and switches the largest, of profiles the last."""
-        figures = ("requests", "dealt", "nightly", "faults", "last", "turns", "several", "records", "files")
+        figures = ("requests", "dealt", "nightly", "faults", "last", "turns", "records", "files")
         return Facts(
             tuple(dict.fromkeys([*self.clauses, *other.clauses])),
             (*self.operations, *other.operations),

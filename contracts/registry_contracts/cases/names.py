@@ -21,7 +21,7 @@ from registry_contracts.cases.sample_records import CONTACT_FIELDS, MANDATORY_FI
 from registry_contracts.cases.shared_documents import document_for_uploads, second_document, shared_document
 from registry_contracts.cases.sign_in import Credentials
 from registry_contracts.cases.submissions import CREATE, CREATE_NAMED, UPDATE
-from registry_contracts.cases.taken_rows import TakenRows, TakenSubmissions
+from registry_contracts.cases.taken_rows import AcceptedRows, TakenRows
 from registry_contracts.cases.workflow_records import WorkflowRecords
 from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks import errors_array

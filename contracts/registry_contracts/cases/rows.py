@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from registry_contracts.cases import requests, sign_in
 from registry_contracts.cases.comparison import shape
+from registry_contracts.cases.contact_requests import ContactRequests
 from registry_contracts.cases.drafts import claim_unchanged, never_used
 from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
@@ -202,6 +203,10 @@ class Rows(RowTrials):
                 nothing = self._world.author.get_draft_info(never_used(), realm=ELSEWHERE[self._world.realm])
                 given = not usable(nothing).success
             claim.holds(not given, *sent.before, exchange, expected="no info of the draft")
+        elif self._tells_content(row, exchange):
+            fault = factors.value_named(row.operation, row.reason).fault
+            reporting = ContactRequests(row.operation, self._world).reporting()
+            reporting.claim_told(expect, row.clause, exchange, fault.split(".")[1].partition(":")[0], fault)
         elif (
             self._catalogue.clause(row.clause).message
             and sent.promise.exact
@@ -217,6 +222,11 @@ class Rows(RowTrials):
                 path for path in at_fault if any(errors_array.names_field(path, each) for each in members)
             ]
             claim.holds(not named, exchange, expected="refused before the document is looked at")
+
+    def _tells_content(self, row: Row, exchange: Exchange) -> bool:
+        """Whether a refusal has to tell what is wrong with the content: another account may lack the right instead."""
+        at_fault = bool(factors.value_named(row.operation, row.reason).fault)
+        return at_fault and (not row.callers or bool(readers.errors(usable(exchange))))
 
     def _lacks_rights(self, row: Row, exchange: Exchange) -> bool:
         """Whether the caller was told to lack the right, which the document does not rule out."""
@@ -287,7 +297,7 @@ class Rows(RowTrials):
         )
         promise = self._model.promised(asked)
         exchange = request.send(actor, **parts)
-        exchange.notes |= {"filename": request.path.get("filename", "")}
+        exchange.notes |= {"filename": request.path.get("filename", ""), "top": query.get("$top", "")}
         self._model.apply(exchange)
         return Sent(exchange, promise, made.uid, made.before)
 

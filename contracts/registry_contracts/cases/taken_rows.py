@@ -5,13 +5,14 @@ Of values of which it is not shown whether they are taken, what is taken is kept
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from registry_contracts.cases import attachments, contents, drafts, submissions
-from registry_contracts.cases.attachment_ids import Attachment, found
+from registry_contracts.cases import attachments, contents, drafts, list_pages, submissions
+from registry_contracts.cases.attachment_ids import Attachment, found, names_file
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
 from registry_contracts.cases.rows import ROLES, Rows, RowTrials, form_of, identifier_of, written
@@ -24,6 +25,7 @@ from registry_contracts.checks.outcomes import (
     taken,
     usable,
 )
+from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import dictionary, factors
@@ -37,7 +39,9 @@ DRAFT_CLAUSES: Final = (
 FILE_CLAUSES: Final = (
     *("attachment-create-accepted", "attachment-download-same"),
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
+    "attachment-list-pages-cover",
 )
+LIST_CLAUSES: Final = ("list-answers", "list-top", "list-pages-cover")
 SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
     *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
@@ -164,6 +168,7 @@ class TakenRows(RowTrials):
         if plain:
             listed = expect("attachment-create-listed", "listAttachments")
             attachments.claim_listed(listed, world, made, by=by)
+            self._claim_once(expect, made)
         if made.id is None:
             return
         same = expect("attachment-download-same", "getAttachment")
@@ -173,6 +178,15 @@ class TakenRows(RowTrials):
         expect("attachment-exists-present").accepted(check)
         if "picture" in row.names and not row.callers:
             self._preview(expect, made)
+
+    def _claim_once(self, expect: Expect, made: Attachment) -> None:
+        """Claim that the list that was read last names a file once."""
+        listed = self._attempt.exchanges[-1]
+        entries = readers.records(usable(listed)) if listed.operation == "listAttachments" else None
+        naming = [each for each in entries or () if names_file(each, made.filename)]
+        expected = f"{made.filename} once"
+        once = expect("attachment-list-pages-cover")
+        once.holds(not list_pages.repeated(naming), listed, expected=expected)
 
     def _document(self, row: Row, by: Actor) -> tuple[str, Exchange]:
         """A document for files and its save; rows of an account and a form of identifier share it at first."""
@@ -195,11 +209,14 @@ class TakenRows(RowTrials):
 
 
 @dataclass(eq=False, repr=False)
-class TakenSubmissions(TakenRows, Rows):
-    """The rows of submissions and contacts that nothing refuses: each is accepted, and a submission is there then."""
+class AcceptedRows(TakenRows, Rows):
+    """The rows of submissions, contacts and lists that nothing refuses: each is accepted, and a submission is there."""
 
     def _judge(self, row: Row, expect: Expect) -> None:
         sent, operation = self._send(row), row.operation
+        if operation == "listDrafts":
+            self._claim_list(row, expect, sent.exchange)
+            return
         exchange, clauses = sent.exchange, load_description().operations[operation].clauses
         plainer = replace(row, beside=tuple(each.name for each in row.values if not each.may))
         if not taken(exchange) and plainer.beside not in ((), row.beside):
@@ -216,6 +233,20 @@ class TakenSubmissions(TakenRows, Rows):
             self._records.settles(sent.uid)
             again = self._world.submit(operation, sent.uid)
             expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(exchange,))
+
+    def _claim_list(self, row: Row, expect: Expect, exchange: Exchange) -> None:
+        """Claim that a list has no more entries than were asked for, and names no draft of the run twice."""
+        _need_rights(row, exchange)
+        if not row.beside:
+            expect("list-answers").accepted(exchange)
+        entries = readers.records(usable(exchange)) if exchange.answer.success else None
+        if entries is None:
+            raise Untested(f"what {row.words} lists is told by no list: {exchange.answer.quote()}")
+        if top := exchange.notes["top"]:
+            expect("list-top").at_most(exchange, int(top))
+        own = [each for each in entries if self._world.fresh.prefix in json.dumps(each)]
+        expected = "no entry twice"
+        expect("list-pages-cover").holds(not list_pages.repeated(own), exchange, expected=expected)
 
     def _record(self, row: Row, state: str) -> str:
         """As for rows that are refused; what is updated is used up."""

@@ -19,8 +19,8 @@ from registry_contracts.model import factors
 from registry_contracts.model.factors import refusing, table, value_named
 from registry_contracts.model.rows import PAIRS, Row, one_reason, stands_beside, taken
 
-#: Operations of which rows are taken; a submission, or a contact that is created, would stay for good.
-TAKEN: Final = ("saveDraft", "createAttachment")
+#: Operations of whose rows that are taken every combination is sent; a submission, or a contact, stays for good.
+TAKEN: Final = ("saveDraft", "createAttachment", "listDrafts")
 #: Combined with nothing: by turns, each of its values stands in some row.
 _BY_TURNS: Final = factors.CONTENT.name
 #: Values that stand together in a request of an operation.

@@ -68,6 +68,7 @@ class Value:
         may: Whether a request with it is taken is not shown.
         rights: It may lack the right to what it asks for, and be told so.
         once: One of several much alike, of which one row is made each.
+        fault: What it does to the content, in the catalogue's notation; empty for nothing.
         operations: Those that have it; none for all of its factor.
     """
 
@@ -77,6 +78,7 @@ class Value:
     may: bool = False
     rights: bool = False
     once: bool = False
+    fault: str = ""
     operations: tuple[str, ...] = ()
 
     def clause(self, operation: str) -> str:
@@ -227,25 +229,23 @@ def _in_clauses(member: str) -> str:
 def _lacking() -> Iterator[Value]:
     """Every member of a contact but a mandatory one."""
     for value, name in LACKING.items():
-        clause = f"contact-mandatory-{_in_clauses(name)}"
-        yield Value(
-            value, f"{name} is missing beside every other member", (clause,), once=True, operations=CONTACTS
-        )
+        clauses, fault = (f"contact-mandatory-{_in_clauses(name)}",), f"body.{name}:missing"
+        words = f"{name} is missing beside every other member"
+        yield Value(value, words, clauses, once=True, fault=fault, operations=CONTACTS)
 
 
 def _later_elements() -> Iterator[Value]:
     """A wrong kind behind right ones: at the second element and at the last of an array, and in a second language."""
 
-    def kind_of(member: str) -> tuple[str]:
-        return (f"contact-kind-{_in_clauses(member)}",)
+    def value(name: str, place: str, words: str, step: str) -> Value:
+        clauses, fault = (f"contact-kind-{_in_clauses(name)}",), f"body.{name}.{step}:wrong-kind"
+        return Value(f"{name}_{place}", words, clauses, once=True, fault=fault, operations=CONTACTS)
 
     for name in ARRAYS:
-        for place in ("second", "last"):
-            words = f"the {place} of {name} has a wrong kind"
-            yield Value(f"{name}_{place}", words, kind_of(name), once=True, operations=CONTACTS)
+        for at, place in enumerate(("second", "last"), 1):
+            yield value(name, place, f"the {place} of {name} has a wrong kind", str(at))
     for name in PLACES_BY_LANGUAGE:
-        words = f"{name} has a wrong kind in its second language"
-        yield Value(f"{name}_in_french", words, kind_of(name), once=True, operations=CONTACTS)
+        yield value(name, "in_french", f"{name} has a wrong kind in its second language", "fr")
 
 
 BODY: Final = Factor(
@@ -255,8 +255,18 @@ BODY: Final = Factor(
         Value("valid"),
         Value("faulty", "every member has a wrong kind", ("workflow-document-validated",)),
         Value("no_document", "the document is missing", ("workflow-document-missing",)),
-        Value("no_last_name", "the last name is missing", ("contact-mandatory-last-name",)),
-        Value("emails_no_array", "emails holds no texts", ("contact-kind-emails",)),
+        Value(
+            "no_last_name",
+            "the last name is missing",
+            ("contact-mandatory-last-name",),
+            fault="body.lastName:missing",
+        ),
+        Value(
+            "emails_no_array",
+            "emails holds no texts",
+            ("contact-kind-emails",),
+            fault="body.emails:wrong-kind",
+        ),
         *_lacking(),
         *_later_elements(),
     ),

@@ -7,12 +7,10 @@ drafts beside others.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import zip_longest
-from typing import Final
 from zlib import crc32
 
 from covertable import make  # type: ignore[import-untyped]
@@ -20,9 +18,6 @@ from covertable.sorters import hash as by_hash  # type: ignore[import-untyped]
 
 from registry_contracts.model import factors
 from registry_contracts.model.factors import Value, refusing, table, value_named
-
-#: Reasons that are much like another one.
-_ALIKE: Final = ("token_half", "no_document", "realm_unknown_in_query")
 
 
 @dataclass(frozen=True)
@@ -166,19 +161,6 @@ def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
         if beside or reason.name != "locked"  # whether a lock has ended tells the plain request
     ]
     return tuple(dict.fromkeys(rows))
-
-
-def second_rate(rows: Sequence[Row]) -> Iterator[Row]:
-    """The rows that a gate of one realm does without: of each reason all but the first where the author calls.
-
-    Of reasons that are alike it is sent one there.
-    """
-    seen: Counter[tuple[str, str]] = Counter()
-    for row in rows:
-        own = not row.callers
-        seen[row.operation, row.reason] += own
-        if row.reason in _ALIKE or (own and seen[row.operation, row.reason] > 1):
-            yield row
 
 
 def leaves_something(row: Row) -> bool:

@@ -43,7 +43,6 @@ class Case:
         deals: Its inputs are distributed over its realms in the run.
         title, doc: Name and docstring of its function.
         rotated_here: A rotated case runs in one realm of a gate, and this is the one.
-        only: The run has this case in no other realm.
     """
 
     id: str
@@ -58,7 +57,6 @@ class Case:
     title: str = ""
     doc: str = ""
     rotated_here: bool = False
-    only: bool = False
 
     @cached_property
     def begun(self) -> CaseBegun:

@@ -88,7 +88,7 @@ def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Note every case before -k and the like remove some; set `smoke`, `only` and `rotated_here` from the full list."""
+    """Note every case before -k and the like remove some; set `smoke` and `rotated_here` from the full list."""
     config.stash[_OFFERED] = offered = [case_of(item) for item in items if is_case(item)]
     realms: dict[str, dict[str, list[str]]] = {}
     for case in offered:
@@ -99,8 +99,7 @@ def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> N
         turn = crc32(case.function.encode()) + list(of_function).index(case.name)
         if case.smoke and not (case.smoke["every_realm"] or case.realm == own[0]):
             case.smoke = None
-        case.only = len(own) == 1
-        case.rotated_here = case.realm == own[turn % len(own)] and not (case.only and case.facts.several)
+        case.rotated_here = case.realm == own[turn % len(own)]
 
 
 def _in_profile(case: Case, selection: Selection) -> bool:

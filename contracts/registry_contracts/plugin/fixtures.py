@@ -22,7 +22,7 @@ from registry_contracts.cases.requests import OTHERS, OrdinaryRequests
 from registry_contracts.cases.rows import Rows
 from registry_contracts.cases.sample_records import DRAFTS_OF_WORKFLOW, Samples
 from registry_contracts.cases.sign_in import Credentials
-from registry_contracts.cases.taken_rows import TakenRows, TakenSubmissions
+from registry_contracts.cases.taken_rows import AcceptedRows, TakenRows
 from registry_contracts.cases.workflow_records import WorkflowRecords
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Expect, Observer
@@ -115,12 +115,12 @@ def taken_rows(request: pytest.FixtureRequest, worker: Worker, world: World, att
 
 
 @pytest.fixture
-def taken_submissions(
+def accepted_rows(
     request: pytest.FixtureRequest, worker: Worker, world: World, records: WorkflowRecords, attempt: Attempt
-) -> TakenSubmissions:
+) -> AcceptedRows:
     """Sends rows of submissions and contacts that must be accepted."""
     clauses = case_of(request.node).clauses
-    return TakenSubmissions(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
+    return AcceptedRows(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
 
 
 @pytest.fixture

@@ -4,21 +4,7 @@ import pytest
 
 from registry_contracts.cases import Elsewhere, Expect, World, contract, factors, neighbours, table
 
-#: A gate of one realm leaves out what others contain, or what takes another realm.
-ROWS = [
-    pytest.param(
-        each,
-        id=str(each),
-        marks=contract(
-            each.clause, several=each.deed == "save" or each.relation in ("unrelated", "other_realm")
-        ),
-    )
-    for each in table.touches()
-]
-FILES = [
-    pytest.param(each, marks=contract(several=each in ("same_name", "same_content")))
-    for each in factors.FILE_RELATIONS
-]
+ROWS = [pytest.param(each, id=str(each), marks=contract(each.clause)) for each in table.touches()]
 
 
 @pytest.mark.parametrize("touch", ROWS)
@@ -30,7 +16,7 @@ def test_a_neighbour_stays(
     neighbours.claim_stays(expect, world, touch, request.getfixturevalue, elsewhere)
 
 
-@pytest.mark.parametrize("relation", FILES)
+@pytest.mark.parametrize("relation", factors.FILE_RELATIONS)
 @contract("attachment-create-listed", "attachment-download-same", requests=8.4, turns=True)
 def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
     """A file is listed and returned after another document got a similar one, and after that one is gone."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from registry_contracts.cases import Rows, contract, factors, for_each_row, smoke, table
+from registry_contracts.cases import Rows, contact_requests, contract, factors, for_each_row, smoke, table
 
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
@@ -24,12 +24,11 @@ def each(operations: Iterable[str]) -> pytest.MarkDecorator:
     def rows(strength: int = table.PAIRS) -> list[table.Row]:
         return [row for operation in operations for row in table.one_reason(operation, strength)]
 
-    left_out = {*table.second_rate(rows())}
     first = {row.operation: row for row in reversed(rows()) if row.reason == "anonymous"}
 
     def marks(row: table.Row) -> list[pytest.MarkDecorator]:
         in_smoke = row.operation in IN_SMOKE and first[row.operation] is row
-        return [contract(row.clause, several=row in left_out), *([smoke(requests=3)] if in_smoke else [])]
+        return [contract(row.clause), *([smoke(requests=3)] if in_smoke else [])]
 
     return for_each_row(rows, marks)
 
@@ -56,7 +55,7 @@ def test_a_request_on_attachments_is_refused(rows: Rows, row: table.Row) -> None
 
 
 @each(factors.CONTACTS)
-@contract(*OF_TOKENS, operations=factors.CONTACTS, requests=1, turns=True)
+@contract(*OF_TOKENS, *contact_requests.TOLD_CLAUSES, operations=factors.CONTACTS, requests=1, turns=True)
 def test_a_contact_is_refused(rows: Rows, row: table.Row) -> None:
     """A contact without a valid token, or with a fault in its content, is refused."""
     rows.claim(row)

@@ -3,8 +3,8 @@
 from functools import partial
 
 from registry_contracts.cases import (
+    AcceptedRows,
     TakenRows,
-    TakenSubmissions,
     contract,
     factors,
     for_each_row,
@@ -39,32 +39,37 @@ def test_a_file_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
 
 @for_each_row(partial(table.taken, factors.CREATE))
 @contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.CREATE], requests=2, turns=True, records=1)
-def test_a_record_is_created_whatever_the_form(taken_submissions: TakenSubmissions, row: table.Row) -> None:
+def test_a_record_is_created_whatever_the_form(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document is accepted in every form and with every optional member, and the answer names the record."""
-    taken_submissions.claim(row)
+    accepted_rows.claim(row)
 
 
 @for_each_row(partial(table.taken, factors.CREATE_NAMED))
 @contract(
     *taken_rows.SUBMISSION_CLAUSES, operations=[factors.CREATE_NAMED], requests=4, turns=True, records=1
 )
-def test_a_named_record_is_created_whatever_the_form(
-    taken_submissions: TakenSubmissions, row: table.Row
-) -> None:
+def test_a_named_record_is_created_whatever_the_form(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document under a free identifier is accepted in every form; the identifier is in use from then on."""
-    taken_submissions.claim(row)
+    accepted_rows.claim(row)
 
 
 @for_each_row(partial(table.taken, factors.UPDATE))
 @contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.UPDATE], requests=4, turns=True, last=True)
 @contract(records=1)
-def test_a_record_is_updated_whatever_the_form(taken_submissions: TakenSubmissions, row: table.Row) -> None:
+def test_a_record_is_updated_whatever_the_form(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document for a record that is not locked is accepted in every form."""
-    taken_submissions.claim(row)
+    accepted_rows.claim(row)
 
 
 @for_each_row(partial(table.taken, "updateContact"))
 @contract("contact-update-full", operations=["updateContact"], requests=1, turns=True)
-def test_a_contact_is_updated_whatever_the_form(taken_submissions: TakenSubmissions, row: table.Row) -> None:
+def test_a_contact_is_updated_whatever_the_form(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid contact is accepted in every form of its request."""
-    taken_submissions.claim(row)
+    accepted_rows.claim(row)
+
+
+@for_each_row(partial(table.taken, "listDrafts"))
+@contract(*taken_rows.LIST_CLAUSES, operations=["listDrafts"], requests=1, turns=True)
+def test_a_list_answers_whoever_asks(accepted_rows: AcceptedRows, row: table.Row) -> None:
+    """A list of drafts has no more entries than were asked for, and none twice, whichever account asks."""
+    accepted_rows.claim(row)
