@@ -97,9 +97,11 @@ class Reporting:
         elif kind in _CODES and (whole or kind == "pattern"):
             code_clause, code = _CODES[kind]
             claim_code(expect(code_clause, operation), exchange, code)
-            if whole:  # of a text by language the language may be what is concerned
-                claim_named(expect(_NAMED, operation), exchange, field)
+            if whole:
+                claim_named(expect(_NAMED, operation), exchange, [field])
             self._claim_not_missing(expect(_MANDATORY, operation), exchange, field)
+        elif kind == "wrong-kind":  # what is concerned may be the member inside the field
+            claim_named(expect(_NAMED, operation), exchange, key.partition(":")[0].split(".")[1:])
 
     def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:
         """Claim that a record was refused with an errors array for what is wrong with a field.
@@ -172,10 +174,11 @@ def claim_code(claim: Claim, exchange: Exchange, code: str) -> None:
     claim.holds(holds, exchange, expected=f"an element with {code}", seen=_seen(exchange))
 
 
-def claim_named(claim: Claim, exchange: Exchange, field: str) -> None:
-    """Claim that a refusal names the field it is about."""
-    names = errors_array.reports(usable(exchange), field)
-    claim.holds(names, exchange, expected=f"an element that names {field}", seen=_seen(exchange))
+def claim_named(claim: Claim, exchange: Exchange, fields: Sequence[str]) -> None:
+    """Claim that a refusal names the field it is about, or one of the members inside it that lead to what is wrong."""
+    names = any(errors_array.reports(usable(exchange), field) for field in fields)
+    expected = f"an element that names {' or '.join(fields)}"
+    claim.holds(names, exchange, expected=expected, seen=_seen(exchange))
 
 
 def refused_for(exchange: Exchange, fields: Sequence[str], codes: Set[str] | None = None) -> bool:

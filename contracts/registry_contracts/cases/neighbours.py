@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from registry_contracts.cases import attachments, drafts
@@ -12,9 +12,10 @@ from registry_contracts.cases.identifiers import other_case
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks.claims import Claim, Expect
-from registry_contracts.checks.outcomes import Blocked, Untested, require, usable
+from registry_contracts.checks.outcomes import Blocked, Untested, require, taken, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.request_facts import read_request
 from registry_contracts.model.factors import DELETE_ABSENT, FILE_RELATIONS, RELATIONS
 from registry_contracts.model.rows import Touch
 from registry_contracts.session.actor import Actor
@@ -31,7 +32,8 @@ def claim_stays(
     Whether that is taken is not asked: where it is refused, the draft stays all the same. In a realm that the run
     leaves out nothing is saved.
     """
-    caller, owner = actors(_ACCOUNTS[touch.caller]), world.author
+    caller = actors(_ACCOUNTS[touch.caller])
+    owner = caller if _saves(world, caller) else world.author
     if touch.relation == "of_other_account":
         owner = actors("other" if caller.role != "other" else "author")
     # Beside the one nothing may be there that other rows have saved.
@@ -47,6 +49,31 @@ def claim_stays(
     claim, answer = expect(touch.clause, done[-1].operation), usable(read)
     seen = readers.difference(answer, kept.document) if answer.success else answer.quote()
     claim.holds(_as_saved(read, kept), kept.exchange, *done, read, expected=expected, seen=seen)
+    claim_own_info(expect("draft-info-own"), owner.get_draft_info(kept.uid), kept.uid, _sent_to(done))
+
+
+def _saves(world: World, account: Actor) -> bool:
+    """Whether an account may save drafts, which is shown of none but the author."""
+    if account.role == world.author.role:
+        return True
+
+    def look() -> bool:
+        uid = world.uid()
+        return taken(world.save(uid, world.samples.draft(uid), by=account))
+
+    return world.once(f"drafts of {account.role}", look)
+
+
+def claim_own_info(claim: Claim, info: Exchange, uid: str, others: Iterable[str]) -> None:
+    """Claim that the info of a draft does not name another one alone."""
+    answer = usable(info)
+    named = [other for other in others if other != uid and readers.names(answer.json, other)]
+    own = not answer.success or readers.names(answer.json, uid) or not named
+    claim.holds(own, info, expected=f"info of {uid}, and not of {', '.join(named)}")
+
+
+def _sent_to(done: Iterable[Exchange]) -> set[str]:
+    return {facts.path["uid"] for each in done if (facts := read_request(each)) and "uid" in facts.path}
 
 
 def _do(world: World, kept: Draft, touch: Touch, caller: Actor, elsewhere: Elsewhere) -> list[Exchange]:
