@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -148,7 +147,7 @@ class VerdictFile(Format, frozen=True, kw_only=True):
     coverage: Annotated[
         Mapping[str, Coverage],
         Meta(description="Pairs of the factor table that the run has covered; at night triples as well."),
-    ] = MappingProxyType({})
+    ] = msgspec.field(default_factory=dict)
     repairs: tuple[Repair, ...] = ()
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]

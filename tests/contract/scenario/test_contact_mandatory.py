@@ -27,4 +27,4 @@ def test_every_missing_field_is_named_at_once(
         contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
     )
     for field in MANDATORY_FIELDS:
-        contact_requests.claim_named(expect("contact-all-missing-named", operation), sent, field)
+        contact_requests.claim_named(expect("contact-all-missing-named", operation), sent, [field])

@@ -203,9 +203,11 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
 
 
-@contract("workflow-info-longest", "workflow-info-available", operations=[CREATE], requests=1, records=1)
+@contract("workflow-info-longest", "workflow-info-available", "workflow-identifier-returned")
+@contract(operations=[CREATE], requests=1, records=1)
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, world: World, expect: Expect
 ) -> None:
     """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path, too."""
-    submissions.claim_longest_info(expect, CREATE, world, nau)
+    sent = submissions.claim_longest_info(expect, CREATE, world, nau)
+    submissions.claim_told(expect("workflow-identifier-returned"), sent, sent.request_body.json)
