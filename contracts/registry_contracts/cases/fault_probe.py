@@ -109,7 +109,10 @@ class Probe:
         """
         faults = [fault for case in cases for fault in faults_of(self._operation, case)]
         of_fields = (each for each in faults if self._field_of(each) and self._speaks_of(each))
-        told = self._told_together(of_fields)
+        records = _records(of_fields)[: self._deal.most]
+        told = self._told_together(records)
+        if records and self._deal.most is not None:
+            faults = [fault for record in records for fault in record]
         for fault in self._due(faults):
             if id(fault) not in told:
                 self.judge(fault)
@@ -192,15 +195,15 @@ class Probe:
             if must and key not in self._attempt.dismissed:
                 raise Contradiction(result)
 
-    def _told_together(self, faults: Iterable[Fault]) -> set[int]:
-        """Send faults of a contact's fields together in few records.
+    def _told_together(self, records: Iterable[list[Fault]]) -> set[int]:
+        """Send records of several faults.
 
         Returns:
             The ids of the fault objects that errors told as they tell a single one.
         """
         told = set[int]()
         with suppress(*OBSTACLES):  # each fault is judged alone then
-            for record in _records(faults):
+            for record in records:
                 sent = self._send(*record)
                 names = [fault for fault in record if self._is_told(fault, sent)]
                 self._claim_several_told(record, sent)

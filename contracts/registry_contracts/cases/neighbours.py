@@ -33,7 +33,7 @@ def claim_stays(
     leaves out nothing is saved.
     """
     caller = actors(_ACCOUNTS[touch.caller])
-    owner = caller if _saves(world, caller) else world.author
+    owner = caller if _has_drafts(world, caller) else world.author
     if touch.relation == "of_other_account":
         owner = actors("other" if caller.role != "other" else "author")
     # Beside the one nothing may be there that other rows have saved.
@@ -52,14 +52,16 @@ def claim_stays(
     claim_own_info(expect("draft-info-own"), owner.get_draft_info(kept.uid), kept.uid, _sent_to(done))
 
 
-def _saves(world: World, account: Actor) -> bool:
-    """Whether an account may save drafts, which is shown of none but the author."""
+def _has_drafts(world: World, account: Actor) -> bool:
+    """Whether an account saves drafts and reads them, which is shown of none but the author."""
     if account.role == world.author.role:
         return True
 
     def look() -> bool:
         uid = world.uid()
-        return taken(world.save(uid, world.samples.draft(uid), by=account))
+        document = world.samples.draft(uid)
+        saved = taken(world.save(uid, document, by=account))
+        return saved and readers.holds_document(usable(account.get_draft(uid)), document)
 
     return world.once(f"drafts of {account.role}", look)
 
