@@ -6,6 +6,11 @@ from urllib.parse import quote
 DOCUMENTS = "/api/v2013/documents"
 TOKEN = "/api/v2013/authentication/token"
 CONTACT_SCHEMA = {"schema": "contact"}
+#: Messages of the workflow table.
+UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."
+LOCKED = "The record is locked for workflow, cannot proceed."
+TAKEN = "A document with the identifier exists, please use a different 'identifier'."
+ANONYMOUS = "Authorization required, user is anonymous."
 #: What an SDK uses, in its own words too.
 CONSUMER = """\
 realms = ["abs-dev"]

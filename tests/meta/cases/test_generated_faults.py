@@ -46,10 +46,8 @@ def probe(attempt: Attempt) -> Any:
 
     def make(*turns: int | str) -> tuple[Probe, Scripted]:
         answers = Scripted(attempt, list(turns))
-        deal = Deal(place=0, realms=1)
-        return Probe(
-            "createContact", attempt, load_catalogue(), answers.send, lambda: REPORTING, deal
-        ), answers
+        given = load_catalogue(), answers.send, lambda: REPORTING, Deal(place=0, realms=1)
+        return Probe("createContact", attempt, *given), answers
 
     return make
 

@@ -71,11 +71,7 @@ def test_a_failing_example_is_played_first_the_next_time(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("obstacle", "examples"),
-    [
-        (Blocked("getDraft", "answered 500"), 20),
-        (EnvironmentFault("reset"), 1),
-    ],
+    ("obstacle", "examples"), [(Blocked("getDraft", "answered 500"), 20), (EnvironmentFault("reset"), 1)]
 )
 def test_an_obstacle_is_raised_at_the_end(obstacle: Exception, examples: int) -> None:
     def stumble(_: int) -> bool:

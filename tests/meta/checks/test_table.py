@@ -1,4 +1,7 @@
-"""The table of checks: each holds on an answer that keeps it, and not on its twin; single exchanges are judged."""
+"""The table of checks: each holds on an answer that keeps it, and not on its twin; single exchanges are judged.
+
+Also what the checks on every exchange make of an answer, and what they leave alone.
+"""
 
 import json
 from collections.abc import Mapping
@@ -9,21 +12,18 @@ import pytest
 
 from registry_contracts.checks.definition import Check
 from registry_contracts.checks.documents import digest_of
-from registry_contracts.checks.outcomes import CheckOutcome
-from registry_contracts.checks.table import TABLE, Judgement, judge
+from registry_contracts.checks.outcomes import Attempt, CheckOutcome
+from registry_contracts.checks.table import TABLE, Judgement, judge, note_universal
 from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from tests.meta import messages, samples
+from tests.meta.samples import ANONYMOUS, LOCKED, TAKEN, UNKNOWN
 
 UID = "rc-test-0001"
 PIXEL = bytes.fromhex(
     "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
 )
-UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."
-LOCKED = "The record is locked for workflow, cannot proceed."
-TAKEN = "A document with the identifier exists, please use a different 'identifier'."
-ANONYMOUS = "Authorization required, user is anonymous."
 NAMED = {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}
 
 
@@ -103,10 +103,6 @@ TWINS = {
 }
 
 
-def test_every_check_has_its_twins() -> None:
-    assert TWINS.keys() == TABLE.keys()
-
-
 @pytest.mark.parametrize("check", TABLE.values(), ids=list(TABLE))
 def test_a_check_tells_its_twins_apart(check: Check) -> None:
     """A check that is never contradicted, or never holds, would claim nothing."""
@@ -123,7 +119,8 @@ def test_a_check_tells_its_twins_apart(check: Check) -> None:
 
 BASE = "http://127.0.0.1:1"
 DRAFT = "/api/v2013/documents/rc-test-0001/versions/draft"
-TOKEN = "a-token-of-the-service"
+TOKEN, PASSWORD = "a-token-of-the-service", "pass-word-17"
+SERVER, SECRET, LABEL = "no-server-error", "no-secret-echoed", "json-labelled-json"
 CONTACT = samples.contact()
 
 
@@ -222,14 +219,47 @@ def test_every_operation_has_a_clause_about_acceptance() -> None:
     assert all(one.id in catalogue.clause(one.clauses.right_request).operations for one in operations)
 
 
-def test_what_is_no_operation_is_not_judged() -> None:
-    nothing = judged("GET", "/app.js", answer(500, b"x"))
-    assert (nothing.facts, nothing.touched) == (None, ())
-
-
 def test_bad_weather_is_an_obstacle_and_no_finding() -> None:
     spoilt = exchange("GET", DRAFT, answer(200))
     spoilt.response, spoilt.fault = None, "the connection was refused"
     seen = judge(spoilt)
     assert (seen.findings, bool(seen.obstacles)) == ((), True)
     assert spoilt.operation is None  # it is left as it was
+
+
+def bearing(body: Any, token: str = TOKEN, **headers: str) -> Exchange:
+    """A read with a token, which was refused."""
+    return messages.exchange(
+        messages.answer(body, 401, **headers), request_headers={"Authorization": f"Bearer {token}"}
+    )
+
+
+def signing_in(body: Any) -> Exchange:
+    sent = json.dumps({"email": "a@b.c", "password": PASSWORD}).encode()
+    return messages.exchange(messages.answer(body), "createToken", request_body=sent)
+
+
+@pytest.mark.parametrize(
+    ("clause", "seen", "verdict"),
+    [
+        (SERVER, messages.exchange(answer(500, {})), False),
+        # A gateway's.
+        (SERVER, messages.exchange(answer(503, {})), None),
+        (SERVER, messages.exchange(answer(500, {}), fault="an HTML page"), None),
+        (SECRET, bearing({"message": f"token {TOKEN} is bad"}), False),
+        (SECRET, bearing({}, **{"x-debug": f"Bearer {TOKEN}"}), False),
+        (SECRET, bearing({"other": f"{TOKEN}-and-more"}), True),
+        (SECRET, bearing({"message": "of-my-own is no token"}, "of-my-own"), None),
+        (SECRET, signing_in({"authenticationToken": "t"}), True),
+        (SECRET, signing_in({"you": PASSWORD}), False),
+        (LABEL, messages.exchange(answer(200, {}, "application/problem+json")), True),
+        (LABEL, messages.exchange(answer(200, {}, "text/plain"), "getAttachment"), None),
+    ],
+)
+def test_an_answer_keeps_a_check_breaks_it_or_is_not_judged(
+    attempt: Attempt, clause: str, seen: Exchange, verdict: bool | None
+) -> None:
+    attempt.exchanges.append(seen)
+    note_universal(attempt, {TOKEN, PASSWORD}.__contains__)
+    judged = {name: True for name, _ in attempt.held} | {each.clause: False for each in attempt.evidence}
+    assert judged.get(clause) is verdict

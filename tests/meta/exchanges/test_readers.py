@@ -12,9 +12,9 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Body, Headers, Response, in_utf8
 from registry_contracts.exchanges.readers import Ambiguous
 from tests.meta.messages import answer
+from tests.meta.samples import TAKEN as MESSAGE
 
 ID = "rc-abcd-12345"
-MESSAGE = "A document with the identifier exists, please use a different 'identifier'."
 DOCUMENT = {"title": {"en": "é"}, "list": [1, {"a": None}], "flag": True}
 
 

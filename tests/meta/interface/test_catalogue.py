@@ -22,10 +22,6 @@ BUNDLE = load_description().bundle
 HEADERS = {"header.Accept", "header.Authorization", "header.Content-Type"}
 
 
-def test_every_operation_has_a_clause(catalogue: Catalogue) -> None:
-    assert [name for name in OPERATIONS if not catalogue.by_operation(name)] == []
-
-
 def test_every_must_has_a_case_or_a_reason_and_not_both(catalogue: Catalogue) -> None:
     cases = known_cases()
     assert cases.keys() <= {clause.id for clause in catalogue}

@@ -13,10 +13,11 @@ import pytest
 from registry_contracts.manual.recorded_settings import learn
 from registry_contracts.settings.settings_reader import read_target
 from registry_contracts.traffic.archive import read_entry
+from tests.meta import samples
 from tests.meta.program import RunCommand
 from tests.meta.traffic.sample_traffic import CONTACT, SITE, TOKEN, entry
 
-LOCKED = {"message": "The record is locked for workflow, cannot proceed."}
+LOCKED = {"message": samples.LOCKED}
 DOCUMENT = {
     "header": {"schema": "permit", "identifier": "a-record-of-mine"},
     "contact": {"firstName": "Ada", "address": {"en": "12 Row"}, "emails": ["ada@registry.test"]},

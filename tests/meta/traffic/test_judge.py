@@ -8,7 +8,7 @@ import pytest
 from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.exchanges.exchange import UNKNOWN_BODY
 from registry_contracts.traffic.report import fault_of, side_of
-from tests.meta import messages
+from tests.meta import messages, samples
 from tests.meta.traffic.sample_traffic import CONTACT, TOKEN, Client
 
 SIGN_IN = "/api/v2013/authentication/token"
@@ -22,8 +22,7 @@ FILES = "/api/v2013/documents/a-document-of-mine/attachments"
 FILE: dict[str, Any] = {"realm": None, "sent": b"bytes"}
 BOB = "another-token-of-forty-characters-012345"
 X, Y = {"title": "x"}, {"title": "y"}
-UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."
-LOCKED = {"message": "The record is locked for workflow, cannot proceed."}
+LOCKED = {"message": samples.LOCKED}
 NAMELESS = {name: value for name, value in CONTACT.items() if name != "firstName"}
 NAMED = {"identifier": "a-contact-of-mine"}
 FIRST_NAME = "contact-mandatory-first-name"
@@ -90,7 +89,9 @@ SEQUENCES: dict[str, list[Step]] = {
     "an identifier stays taken": [
         SUBMITTED,
         step("POST", SUBMIT, 201, LISTED[0], "workflow-created-exists", sent={"document": X}),
-        step("PUT", SUBMIT, 400, {"message": UNKNOWN}, "workflow-created-known", sent={"document": X}),
+        step(
+            "PUT", SUBMIT, 400, {"message": samples.UNKNOWN}, "workflow-created-known", sent={"document": X}
+        ),
     ],
     "an attachment keeps its bytes": [
         attached(7),

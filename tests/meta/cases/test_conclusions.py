@@ -1,4 +1,4 @@
-"""What a case was not shown it does not pass over: a list that tells nothing, a failure nobody knows, one obstacle."""
+"""What a case concludes from answers: what it was not shown it does not pass over, and what else may be at fault."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -10,16 +10,22 @@ import schemathesis.openapi.checks
 
 from registry_contracts.cases import attachments
 from registry_contracts.cases.comparison import claim_each
+from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.described_inputs import FAILURES, failures_of
+from registry_contracts.cases.drafts import claim_each_refused
 from registry_contracts.cases.requests import Request
 from registry_contracts.cases.sample_records import Samples
-from registry_contracts.cases.sign_in import claim_refused_without_token
+from registry_contracts.cases.sign_in import claim_refused_without_token, claim_token
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim, Expect
-from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction
+from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
 from registry_contracts.errors import SuiteError
 from registry_contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
+
+SETTINGS = RealmSettings(contact_schema="contact", contact_organization="gone-0123456", country_terms=("ke",))
+SAMPLES = Samples(SETTINGS, "abs-dev")
+INVALID = "Error.InvalidValue"
 
 
 @pytest.fixture
@@ -27,10 +33,7 @@ def world(run: Any, scripted: Callable[..., Any]) -> Callable[..., World]:
     """Makes a world whose requests are answered by a rule."""
 
     def make(rule: Callable[[str, dict[str, Any]], tuple[int, Any]]) -> World:
-        settings = RealmSettings(
-            contact_schema="contact", contact_organization="org-0123456", country_terms=("ke",)
-        )
-        return World(run, scripted(rule), Samples(settings, "abs-dev"))
+        return World(run, scripted(rule), SAMPLES)
 
     return make
 
@@ -92,3 +95,42 @@ def test_a_failure_of_schemathesis_that_nobody_knows_is_a_mistake_of_the_suite()
         failures_of(Case(), Renamed("odd"))
     where = (schemathesis.openapi.checks, schemathesis.core.failures)
     assert [name for name in FAILURES if not any(hasattr(each, name) for each in where)] == []
+
+
+def test_a_server_error_is_not_passed_over(must: Claim, attempt: Attempt) -> None:
+    with pytest.raises(Blocked, match="503"):
+        claim_each_refused(must, [exchange(answer({}, status)) for status in (503, 502, 404)])
+    assert attempt.held.total() == 1
+
+
+def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> None:
+    taken, absent = exchange(answer({})), exchange(answer({}, 404))
+    with pytest.raises(Blocked, match="refuse what is absent"):
+        claim_each_refused(must, [taken], control=lambda: taken)
+    with pytest.raises(Contradiction):
+        claim_each_refused(must, [taken], control=lambda: absent)
+
+
+@pytest.mark.parametrize(
+    ("codes", "ends", "told"),
+    [
+        ({"contactOrganization": INVALID}, Blocked, "contact_organization names, which may be gone"),
+        ({"contactOrganization": INVALID, "city": "Error.Mandatory"}, Contradiction, "accepted"),
+        ({"gender": INVALID}, Untested, "contact_document is missing: "),
+    ],
+)
+def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
+    claims: Expect, codes: dict[str, str], ends: type[Exception], told: str
+) -> None:
+    body = {"errors": [{"code": code, "property": name} for name, code in codes.items()]}
+    sent = exchange(answer(body, 400), "createContact")
+    with pytest.raises(ends, match=told):
+        claim_accepted(claims("contact-create-accepted"), sent, SAMPLES)
+
+
+def test_an_answer_without_a_token_is_told_without_what_may_be_one(claims: Expect, attempt: Attempt) -> None:
+    issued, body = claims("token-issued", "createToken"), {"authenticationToken": ["hidden-word"]}
+    with pytest.raises(Contradiction):
+        claim_token(issued, lambda: exchange(answer(body), "createToken"))
+    assert "{'authenticationToken': 'list'}" in attempt.evidence[0].seen
+    assert "hidden-word" not in attempt.evidence[0].seen
