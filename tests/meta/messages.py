@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
+from registry_contracts.session.ledger import Ledger
 from registry_contracts.session.pipeline import Request
 
 URL = "http://127.0.0.1/"
@@ -45,3 +46,11 @@ def write(operation: str, identifier: str, **parts: Any) -> Request:
         "identifiers": tuple(filter(None, [identifier])),
     }
     return Request(operation, "POST", URL, {}, **(usual | parts))
+
+
+def settled(ledger: Ledger, operation: str, identifier: str, state: Any = "created", **parts: Any) -> None:
+    """Write down in a ledger that such a write was intended, and what became of it."""
+    entry = ledger.intend(write(operation, identifier, **parts))
+    assert entry is not None
+    if state != "intended":
+        ledger.settle(entry, state)

@@ -1,5 +1,6 @@
 """The one client of a sandbox for tests, and sandboxes to send requests to, in threads of this process."""
 
+import asyncio
 import shutil
 import socket
 import threading
@@ -64,6 +65,59 @@ def serving(app: Any, prepare: Callable[[Any, socket.socket], object] = lambda *
         finally:
             server.should_exit = True
             thread.join(TIME_LIMIT)
+
+
+Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
+#: Answers in the place of a service, by method, path and how often this method and path's last step came before.
+Rule = Callable[[str, str, int], Answer | None]
+JSON = [(b"content-type", b"application/json")]
+NOT_FOUND: Answer = (404, JSON, b'{"message": "none"}')
+
+
+class Faulty:
+    """A sandbox behind a rule that may answer in its place, each answer delayed; `done` are those it has answered.
+
+    `given` are their Authorization headers.
+    """
+
+    def __init__(self, app: Any, rule: Rule = lambda *_: None, delay: float = 0.0) -> None:
+        self._app, self._rule, self._delay = app, rule, delay
+        self._lock = threading.Lock()
+        self.requests: list[tuple[str, str]] = []
+        self.given: list[bytes] = []
+        self.done: list[tuple[str, str]] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        method, path = scope["method"], scope["path"]
+        key = (method, path.rpartition("/")[2])
+        with self._lock:
+            before = sum((m, p.rpartition("/")[2]) == key for m, p in self.requests)
+            self.requests.append((method, path))
+            self.given.append(dict(scope["headers"]).get(b"authorization", b""))
+        await asyncio.sleep(self._delay)
+        answer = self._rule(method, path, before)
+        if answer is None:
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self.done.append((method, path))
+            return
+        self.done.append((method, path))
+        status, headers, body = answer
+        length = (b"content-length", str(len(body)).encode())
+        await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+        await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+    def paths(self, method: str) -> set[str]:
+        """Where requests of a method came to."""
+        return {path for asked, path in self.requests if asked == method}
+
+    def count(self, method: str, ending: str) -> int:
+        """How many requests of a method came to paths that end so."""
+        return sum(m == method and p.endswith(ending) for m, p in self.requests)
 
 
 def settings_of(url: str, folder: Path, name: str = "service") -> Path:

@@ -1,9 +1,7 @@
 """Runs of planted cases, and services that misbehave."""
 
-import asyncio
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +17,7 @@ from registry_contracts.sandbox.app import create_app
 from registry_contracts.sandbox.habits import Settings
 from tests.meta.program import CHECKOUT, IN_PROCESS, Process, clean_environment, in_this_process
 from tests.meta.samples import account_variables
-from tests.meta.sandbox_client import settings_of
+from tests.meta.sandbox_client import NOT_FOUND, Answer, Faulty, Rule, settings_of
 
 PLANTED = CHECKOUT / "tests" / "planted"
 #: Planted, and the suite's own that reads the description.
@@ -154,62 +152,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runner:
     return Runner(tmp_path)
 
 
-Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
-#: Answers in the place of a service, by method, path and how often this method and path's last step came before.
-Rule = Callable[[str, str, int], Answer | None]
-JSON = [(b"content-type", b"application/json")]
-NOT_FOUND: Answer = (404, JSON, b'{"message": "none"}')
-
-
 def hiding(answer: Answer = NOT_FOUND) -> Rule:
     """Hide every draft at its reads."""
     return lambda method, path, _: answer if method == "GET" and path.endswith("/versions/draft") else None
-
-
-class Faulty:
-    """A sandbox behind a rule that may answer in its place, each answer delayed; `done` are those it has answered.
-
-    `given` are their Authorization headers.
-    """
-
-    def __init__(self, app: Any, rule: Rule, delay: float = 0.0) -> None:
-        self._app, self._rule, self._delay = app, rule, delay
-        self._lock = threading.Lock()
-        self.requests: list[tuple[str, str]] = []
-        self.given: list[bytes] = []
-        self.done: list[tuple[str, str]] = []
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        method, path = scope["method"], scope["path"]
-        key = (method, path.rpartition("/")[2])
-        with self._lock:
-            before = sum((m, p.rpartition("/")[2]) == key for m, p in self.requests)
-            self.requests.append((method, path))
-            self.given.append(dict(scope["headers"]).get(b"authorization", b""))
-        await asyncio.sleep(self._delay)
-        answer = self._rule(method, path, before)
-        if answer is None:
-            try:
-                await self._app(scope, receive, send)
-            finally:
-                self.done.append((method, path))
-            return
-        self.done.append((method, path))
-        status, headers, body = answer
-        length = (b"content-length", str(len(body)).encode())
-        await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
-        await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
-
-    def paths(self, method: str) -> set[str]:
-        """Where requests of a method came to."""
-        return {path for asked, path in self.requests if asked == method}
-
-    def count(self, method: str, ending: str) -> int:
-        """How many requests of a method came to paths that end so."""
-        return sum(m == method and p.endswith(ending) for m, p in self.requests)
 
 
 @dataclass
@@ -225,12 +170,7 @@ class Service:
 def faulty(serve_app: Callable[[Any], str], run: Runner) -> Callable[..., Service]:
     """Serves a sandbox behind a rule: `faulty(rule)`; accounts are set in the runner's environment."""
 
-    def start(
-        rule: Rule = lambda *_: None,
-        *,
-        only_author: bool = False,
-        delay: float = 0.0,
-    ) -> Service:
+    def start(rule: Rule = lambda *_: None, *, only_author: bool = False, delay: float = 0.0) -> Service:
         app = Faulty(create_app(Settings()), rule, delay)
         url = serve_app(app)
         return Service(app, url, run.aim(url, only_author=only_author))
@@ -238,8 +178,8 @@ def faulty(serve_app: Callable[[Any], str], run: Runner) -> Callable[..., Servic
     return start
 
 
-@pytest.fixture
-def nothing_left(run: Runner) -> Iterator[None]:
-    """After the test, no private folder is left and no sandbox of its runs."""
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path: Path) -> Iterator[None]:
+    """After each test, no private folder is left and no sandbox of its runs."""
     yield
-    assert [path for path in run.private_parent.glob("registry-contracts-*") if path.is_dir()] == []
+    assert [path for path in tmp_path.glob("tmp/registry-contracts-*") if path.is_dir()] == []

@@ -1,6 +1,7 @@
-"""How runs end: exit codes, what is said of each case, limits, and confirmation."""
+"""How runs end: exit codes, what is said of each case, confirmation; with workers, and whatever the machine lacks."""
 
 import math
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -8,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.meta.plugin.conftest import JSON, NOT_FOUND, PLANTED_CASES, hiding
+from tests.meta.plugin.conftest import PLANTED_CASES, hiding
+from tests.meta.sandbox_client import JSON, NOT_FOUND
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
 GET, SAVE = "draft-get-content", "draft-save-creates"
+MANY = ("-k", "test_many", "--realm=abs-dev")
 
 #: What a service does, which cases run, the exit code, and the verdicts on some clauses.
 ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
@@ -118,9 +120,76 @@ def test_what_an_old_node_answers_while_a_deployment_is_rolling_fails_no_run(
         reads.append(time.monotonic())
         return NOT_FOUND if reads[-1] < reads[0] + seconds and before % nodes == 0 else None
 
-    ended = run("-k", "test_many", "--realm=abs-dev", f"--target={faulty(old).target}")
+    ended = run(*MANY, f"--target={faulty(old).target}")
     (finding,) = ended.verdict["findings"]
     assert (ended.code, finding["standing"], finding["clause"]) == (code, standing, GET), ended.output
     # Half of it, or a third, is always there where it was tried again in the same way.
     assert (finding["confirmed"], finding["intermittent"]) == (code == 1, code == 1)
     assert finding["rate"] == ([2, 4] if code else [1, 13])
+
+
+@pytest.mark.parametrize("size", [1_000, 60_000])
+def test_a_full_disk_is_an_error_and_drafts_go(run: Any, faulty: Callable[..., Any], size: int) -> None:
+    service = faulty()
+    # `latest` leads to an older run, which passed.
+    (run.reports / "20200101-000000-old").mkdir(parents=True)
+    (run.reports / "latest").symlink_to("20200101-000000-old")
+    run.environment["LIMIT"] = str(size)
+    ended = run.apart(*MANY, "-p", "limiting", f"--target={service.target}")
+    assert (ended.code, "Traceback" in ended.output) == (3, False), ended.output
+    assert (run.reports / "latest").readlink().name != "20200101-000000-old"
+    assert service.app.paths("PUT") <= service.app.paths("DELETE")
+
+
+#: What lies where a run wants to write, and how the run ends.
+IN_THE_WAY: dict[str, tuple[Callable[[Path], object], int]] = {
+    "": (os.mkfifo, 4),
+    "latest": (Path.mkdir, 0),
+    "history.jsonl": (os.mkfifo, 4),
+}
+
+
+@pytest.mark.parametrize("name", IN_THE_WAY)
+def test_what_lies_in_the_way_of_the_reports_is_told(run: Any, name: str) -> None:
+    make, code = IN_THE_WAY[name]
+    if name:
+        run.reports.mkdir()
+    make(run.reports / name)
+    ended = run("--profile=smoke", "--realm=abs-dev", program=True)
+    assert (ended.code, "Traceback" in ended.output) == (code, False), ended.output
+
+
+def test_two_workers_share_their_tokens_and_give_one_verdict(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty(hiding())
+    chosen = "test_content or test_save or test_should"
+    ended = run.apart("-k", chosen, f"--target={service.target}", "-n", "2")
+    assert ended.code == 1, ended.output
+    found = {(each["clause"], each["realm"], each["confirmed"]) for each in ended.verdict["findings"]}
+    assert found == {("draft-get-content", realm, True) for realm in ("abs-dev", "bch-dev", "chm-dev")}
+    assert ended.cells()["draft-save-creates", "abs-dev"] == "pass"
+    assert service.app.count("POST", "/token") == 4
+    assert ended.verdict["leftovers"] == []
+
+
+def test_a_case_that_kills_its_worker_is_an_error_and_no_more(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty()
+    ended = run.apart(*MANY, "-p", "crashing", "-n", "1", f"--target={service.target}")
+    assert ended.code == 3, ended.output
+    assert len([case for case in ended.cases().values() if case["outcome"] == "pass"]) == 11
+    assert "incomplete" in ended.verdict["reason"]
+    junit = (ended.folder / "junit.xml").read_text(encoding="utf-8")
+    assert "ended in the middle of this case" in junit
+    # What the dead worker had saved is removed by those who outlive it.
+    assert ended.verdict["leftovers"] == []
+    assert service.app.paths("PUT") <= service.app.paths("DELETE")
+
+
+def test_only_the_transport_opens_connections(run: Any, tmp_path: Path) -> None:
+    log = tmp_path / "connections"
+    run.environment["DOOR_WATCH_LOG"] = str(log)
+    chosen = "test_save or test_single_faults and getDraftInfo or test_signing_in or test_past_the_transport"
+    ended = run.apart("-k", chosen, "--realm=abs-dev", "-p", "door_watch")
+    assert ended.code == 3, ended.output
+    assert [case["outcome"] for case in ended.cases().values()].count("error") == 1
+    other = [line for line in log.read_text(encoding="utf-8").splitlines() if line != "door"]
+    assert [line.partition(" (")[0] for line in other] == ["past the door: socket.connect"]

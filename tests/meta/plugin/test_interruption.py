@@ -16,8 +16,6 @@ import pytest
 from registry_contracts.reports.writers import write_all
 from tests.meta.program import PATIENCE, eventually
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
-
 
 def until(ready: Callable[[], bool], process: Any) -> None:
     """Wait for a state of a run that goes on."""

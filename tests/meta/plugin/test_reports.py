@@ -9,9 +9,8 @@ import pytest
 
 from registry_contracts.file_formats import convert
 from registry_contracts.reports import verdict_json, writers
-from tests.meta.plugin.conftest import JSON, NOT_FOUND, hiding
-
-pytestmark = pytest.mark.usefixtures("nothing_left")
+from tests.meta.plugin.conftest import hiding
+from tests.meta.sandbox_client import JSON, NOT_FOUND
 
 
 def test_every_report_is_written_and_shows_answers_safely(run: Any, faulty: Callable[..., Any]) -> None:

@@ -14,10 +14,8 @@ from urllib.parse import quote
 import pytest
 
 from registry_contracts.session.authentication import NO_TOKEN
-from tests.meta.plugin.conftest import JSON
 from tests.meta.program import eventually
-
-pytestmark = pytest.mark.usefixtures("nothing_left")
+from tests.meta.sandbox_client import JSON
 
 
 def forms(secret: str) -> set[bytes]:

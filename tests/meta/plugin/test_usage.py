@@ -1,4 +1,4 @@
-"""What cannot be used is told in one line, with exit code 4 or 6, and nothing is sent."""
+"""What cannot be used is told in one line, with exit code 4 or 6; where no case could get anywhere, one cause is."""
 
 import re
 from collections.abc import Callable
@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
+from registry_contracts.sandbox.app import create_app
+from registry_contracts.sandbox.habits import Settings
 from tests.meta.program import IN_PROCESS, clean_environment, in_this_process
+from tests.meta.sandbox_client import JSON
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+PLUGIN = "registry_contracts.plugin"
+REALMS = ("abs-dev", "bch-dev", "chm-dev")
+PAGE = (404, [(b"content-type", b"text/html")], b"<!doctype html><title>Sign in</title>")
 
 
 def complaint(ended: Any) -> str:
@@ -66,15 +71,61 @@ def test_what_runs_no_case_starts_nothing(run: Any, tmp_path: Path) -> None:
     assert run("--collect-only", "-q").code == run("--fixtures").code == 0
     path = tmp_path / "test_else.py"
     path.write_text("def test_else(): ...\n", encoding="utf-8")
-    words = [
-        str(path),
-        f"--rootdir={tmp_path}",
-        f"--confcutdir={tmp_path}",
-        "-p",
-        "registry_contracts.plugin",
-    ]
+    words = [str(path), f"--rootdir={tmp_path}", f"--confcutdir={tmp_path}", "-p", PLUGIN]
     ended = in_this_process(lambda: pytest.main(words), tmp_path, clean_environment(**IN_PROCESS))
     assert ended.code == 0, ended.output
     assert "1 passed" in ended.out
     assert not run.reports.exists()
     assert not (tmp_path / "reports").exists()
+
+
+def test_realms_by_other_names_are_one_finding_with_them(run: Any, serve_app: Callable[[Any], str]) -> None:
+    sandbox = create_app(Settings())
+    known = {realm.upper().encode(): realm.encode() for realm in REALMS}
+
+    async def renamed(scope: Any, receive: Any, send: Any) -> None:
+        """The sandbox, which knows a realm only by its name in capitals."""
+        headers = [
+            (name, known.get(value, b"not-known-here") if name == b"realm" else value)
+            for name, value in scope.get("headers", ())
+        ]
+        await sandbox({**scope, "headers": headers}, receive, send)
+
+    ended = run(f"--target={run.aim(serve_app(renamed))}")
+    assert ended.code == 1, ended.output
+    findings = ended.verdict["findings"]
+    assert {(each["clause"], each["realm"], each["confirmed"]) for each in findings} == {
+        ("realm-document-realms", realm, True) for realm in REALMS
+    }
+    assert "'ABS-DEV' is accepted" in findings[0]["seen"]
+    assert "'ABS-DEV' is accepted instead of 'abs-dev'" in ended.output
+    assert 'sent_as = "ABS-DEV" in [realm.abs-dev]' in ended.verdict["environment"]["breaker"]
+    assert ended.verdict["environment"]["requests"] <= 12
+    assert "refuses every realm" in ended.verdict["environment"]["breaker"]
+
+
+def test_a_wrong_path_of_the_address_is_told_in_one_line(run: Any, faulty: Callable[..., Any]) -> None:
+    service = faulty(lambda *_: (404, JSON, b"{}"))
+    ended = run(f"--target={service.target}", program=True)
+    assert ended.code == 6, ended.output
+    assert "/api/v2013/authentication/token is answered with status 404: check the path" in ended.output
+    assert not re.search("password|not judged|Exit|drift", ended.output), ended.output
+
+
+@pytest.mark.parametrize(
+    ("lists", "schema", "told"),
+    [
+        (PAGE, r"\1", "is a proxy or a login page in between?"),
+        (None, '"invented"', "realm.abs-dev.workflow_schema names a schema that is not known"),
+    ],
+)
+def test_where_no_case_could_get_anywhere_the_cause_is_told_within_twelve_requests(
+    run: Any, faulty: Callable[..., Any], lists: Any, schema: str, told: str
+) -> None:
+    service = faulty(lambda _, path, __: lists if path.endswith("/document-drafts") else None)
+    text = re.sub(r'(?<=workflow_schema = )("[^"]*")', schema, service.target.read_text("utf-8"))
+    service.target.write_text(text, "utf-8")
+    ended = run(f"--target={service.target}")
+    assert (ended.code, ended.verdict["findings"]) == (6, []), ended.output
+    assert told in ended.verdict["environment"]["breaker"]
+    assert ended.verdict["environment"]["requests"] <= 12

@@ -12,7 +12,7 @@ from registry_contracts.session import draft_cleanup
 from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, why_there
 from registry_contracts.session.ledger import Entry, Ledger
 from tests.meta import messages
-from tests.meta.messages import write
+from tests.meta.messages import settled, write
 
 
 class Service:
@@ -40,13 +40,6 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     made.close()
 
 
-def save(ledger: Ledger, identifier: str, state: Any = "created") -> None:
-    entry = ledger.intend(write("saveDraft", identifier))
-    assert entry is not None
-    if state != "intended":
-        ledger.settle(entry, state)
-
-
 def cleaning(ledger: Ledger, service: Service, *kept: str, stopped: bool = False) -> DraftCleanup:
     return DraftCleanup(ledger, service.remove, lambda: stopped, set(kept))
 
@@ -59,7 +52,7 @@ def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger) -> No
     service = Service("one", "two", "three")
     cleanup = cleaning(ledger, service, "two")
     for name in ("one", "two", "three"):
-        save(ledger, name)
+        settled(ledger, "saveDraft", name)
     cleanup.after_case()
     assert service.asked == ["three", "one"]
     cleanup.at_the_end(last=False)
@@ -72,7 +65,7 @@ def test_drafts_go_newest_first_and_shared_ones_at_the_end(ledger: Ledger) -> No
 def test_an_unanswered_save_is_looked_up(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     service = Service()
     cleanup = cleaning(ledger, service)
-    save(ledger, "late", state)
+    settled(ledger, "saveDraft", "late", state)
     cleanup.after_case()
     assert left(ledger) == ["late"]
     monkeypatch.setattr(
@@ -85,14 +78,14 @@ def test_an_unanswered_save_is_looked_up(ledger: Ledger, monkeypatch: pytest.Mon
 def test_a_deletion_that_fails_does_not_keep_the_others(ledger: Ledger) -> None:
     service = Service("one", "away")
     for name in ("one", "away"):
-        save(ledger, name)
+        settled(ledger, "saveDraft", name)
     cleaning(ledger, service).at_the_end(last=False)
     assert (service.there, left(ledger)) == ({"away"}, ["away"])
 
 
 def test_nothing_is_sent_once_the_breaker_is_open(ledger: Ledger) -> None:
     service = Service("one")
-    save(ledger, "one")
+    settled(ledger, "saveDraft", "one")
     cleaning(ledger, service, stopped=True).at_the_end(last=True)
     assert service.asked == []
 

@@ -11,7 +11,7 @@ from registry_contracts.session.budgets import ResidueBudget, ResidueSpent
 from registry_contracts.session.ledger import Ledger, named, outcome, read_entries, removable, residue
 from registry_contracts.session.shared_state import SharedState
 from tests.meta import messages
-from tests.meta.messages import answer
+from tests.meta.messages import answer, settled
 
 
 @pytest.fixture
@@ -28,12 +28,6 @@ def ledger(tmp_path: Path) -> Iterator[Callable[..., Ledger]]:
     yield make
     for each in made:
         each.close()
-
-
-def write(book: Ledger, operation: str, identifier: str, state: Any, **parts: str) -> None:
-    entry = book.intend(messages.write(operation, identifier, **parts))
-    assert entry is not None
-    book.settle(entry, state)
 
 
 ERROR = [{"code": "Error.Mandatory"}]
@@ -65,51 +59,51 @@ def test_an_identifier_that_the_service_minted_is_found() -> None:
 
 def test_drafts_of_all_workers_are_removable_until_removed(ledger: Any, tmp_path: Path) -> None:
     one, two = ledger("gw0"), ledger("main")
-    write(one, "saveDraft", "rc-test00000001", "created")
-    write(one, "saveDraft", "rc-test00000002", "refused")
-    write(one, "saveDraft", "rc-test00000003", "unknown")
+    settled(one, "saveDraft", "rc-test00000001", "created")
+    settled(one, "saveDraft", "rc-test00000002", "refused")
+    settled(one, "saveDraft", "rc-test00000003", "unknown")
     one.intend(messages.write("saveDraft", "rc-test00000004"))
     paths = sorted(tmp_path.glob("ledger-*.jsonl"))
     assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["4", "3", "1"]
-    write(two, "saveDraft", "rc-test00000001", "created")
+    settled(two, "saveDraft", "rc-test00000001", "created")
     two.removed("abs-dev", "rc-test00000001")
     assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["4", "3"]
-    write(two, "saveDraft", "rc-test00000001", "created")
+    settled(two, "saveDraft", "rc-test00000001", "created")
     assert [each.identifier[-1] for each in removable(read_entries(paths))] == ["1", "4", "3"]
 
 
 def test_the_savers_of_a_draft_are_those_whose_save_may_be_there_still(ledger: Any) -> None:
     book, place = ledger(), ("abs-dev", "rc-test00000001", "")
-    write(book, "saveDraft", place[1], "created")
+    settled(book, "saveDraft", place[1], "created")
     book.removed(*place)
     saves = {"other": "created", "restricted": "refused", "nau": "unknown"}
     for role in (*saves, "other"):
-        write(book, "saveDraft", place[1], saves[role], role=role)
+        settled(book, "saveDraft", place[1], saves[role], role=role)
     assert book.savers(place) == ["other", "nau"]
     assert book.savers(("bch-dev", *place[1:])) == []
 
 
 def test_residue_counts_every_record_once_and_the_nameless_each(ledger: Any, tmp_path: Path) -> None:
     book = ledger()
-    write(book, "createContact", "rc-test00000001", "created")
-    write(book, "updateContact", "rc-test00000001", "created")
-    write(book, "createWorkflowRecord", "", "created")
-    write(book, "createWorkflowRecord", "", "unknown")
-    write(book, "createWorkflowRecord", "", "refused")
-    write(book, "saveDraft", "rc-test00000002", "created")
+    settled(book, "createContact", "rc-test00000001", "created")
+    settled(book, "updateContact", "rc-test00000001", "created")
+    settled(book, "createWorkflowRecord", "", "created")
+    settled(book, "createWorkflowRecord", "", "unknown")
+    settled(book, "createWorkflowRecord", "", "refused")
+    settled(book, "saveDraft", "rc-test00000002", "created")
     assert len(list(residue(read_entries(tmp_path.glob("*.jsonl"))))) == len(list(book.residue())) == 3
 
 
 def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
     books = [ledger("gw0", 12), ledger("gw1", 12)]
     for number in range(12):
-        write(books[number % 2], "createContact", f"rc-test{number:08d}", "created")
+        settled(books[number % 2], "createContact", f"rc-test{number:08d}", "created")
     with pytest.raises(ResidueSpent, match=r"12 permanent records .* abs-dev .*pace.permanent_records"):
         books[0].intend(messages.write("createWorkflowRecord", ""))
-    write(books[1], "updateContact", "rc-test00000003", "created")
-    write(books[1], "updateWorkflowRecord", "given-by-settings", "created")
-    write(books[1], "createContact", "rc-test99999999", "created", realm="bch-dev")
-    write(books[1], "createAttachment", "rc-test99999999", "created")
+    settled(books[1], "updateContact", "rc-test00000003", "created")
+    settled(books[1], "updateWorkflowRecord", "given-by-settings", "created")
+    settled(books[1], "createContact", "rc-test99999999", "created", realm="bch-dev")
+    settled(books[1], "createAttachment", "rc-test99999999", "created")
 
 
 PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)}
