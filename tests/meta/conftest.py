@@ -18,7 +18,7 @@ from registry_contracts.checks.outcomes import Attempt
 from registry_contracts.interface.catalogue import Catalogue, load_catalogue
 from tests.meta.evidence.sample_records import BY_NAME, Story
 from tests.meta.program import Program, RunCommand, in_process
-from tests.meta.sandbox_client import SandboxClient, serving
+from tests.meta.sandbox_client import serving
 from tests.meta.wire import Serve, answered_by
 
 
@@ -35,13 +35,6 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("any machine")
-
-
-@pytest.fixture
-def caller() -> Iterator[Callable[..., SandboxClient]]:
-    """Return a maker of clients: ``caller(url, role, realm)``; role ``None`` is anonymous."""
-    with ExitStack() as clients:
-        yield lambda *about: clients.enter_context(SandboxClient(*about))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 
 from registry_contracts.reports.writers import write_all
 from tests.meta.program import PATIENCE, eventually
+from tests.meta.sandbox_client import SandboxClient
 
 
 def until(ready: Callable[[], bool], process: Any) -> None:
@@ -96,9 +97,7 @@ def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any])
     assert theirs <= service.app.paths("DELETE")
 
 
-def test_without_a_ledger_only_own_drafts_go(
-    run: Any, faulty: Callable[..., Any], caller: Callable[..., Any]
-) -> None:
+def test_without_a_ledger_only_own_drafts_go(run: Any, faulty: Callable[..., Any]) -> None:
     service = faulty()
     left = kill(run, service)
     verdict = write_all(folders(run)[0], ("verdict", "summary"))
@@ -107,10 +106,10 @@ def test_without_a_ledger_only_own_drafts_go(
     assert (dry.code, service.app.paths("DELETE")) == (0, set()), dry.output
     assert all(dry.out.count(path.split("/")[4]) == 1 for path in left), dry.output
     shutil.rmtree(run.reports)
-    person = caller(service.url)
     own = ["rc-report-2026-final", "rc-abcdmadebyaperson0001", "rc-keep-author-contact"]
-    for name in own:
-        person.put(f"/api/v2013/documents/{name}/versions/draft?schema=contact", json={}).raise_for_status()
+    with SandboxClient(service.url) as person:
+        for name in own:
+            person.save(name).raise_for_status()
     young = run.sweep(f"--target={service.target}")
     assert (young.code, service.app.paths("DELETE")) == (0, set()), young.output
     assert "younger than 24 hours" in young.out

@@ -1,7 +1,5 @@
 """Faults: the population that the description and the catalogue make, its fixed set, and draws."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

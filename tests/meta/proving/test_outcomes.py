@@ -1,7 +1,5 @@
 """What a proof makes of its trials: outcomes, when it holds, the report."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which services a proof tries, and when a pass is false."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """Work in forks ends in time or with the proof, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

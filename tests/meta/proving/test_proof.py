@@ -1,7 +1,5 @@
 """`python -m registry_contracts.proving` as a person uses it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -28,7 +28,7 @@ class RecordedSession:
     def send(self, method: str, url: str, **parts: Any) -> Exchange:
         """Send one request."""
         headers = parts.pop("headers", {})
-        request = Request(parts.pop("operation", None), method, url, headers, **CONTEXT, **parts)
+        request = Request(parts.pop("operation", None), method, url, headers, **CONTEXT | parts)
         return self.session.send(request)
 
 

@@ -3,17 +3,17 @@
 import json
 import time
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
 
 from registry_contracts.errors import EnvironmentFault, GivenUp, SuiteError
 from registry_contracts.session.breaker import BREAKER_THRESHOLD, LONGEST_OUTAGE_SECONDS
-from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import process_alive
 from registry_contracts.settings.target import Target
-from tests.meta.wire import OK, Received, answer, in_turn
+from tests.meta.wire import JSON, OK, Received, answer, in_turn
 
 DRAFT = "/api/v2013/documents/rc-test00000001/versions/draft"
 
@@ -49,24 +49,21 @@ def test_a_write_is_in_the_ledger_before_it_is_sent(open_session: Any, serve: An
     assert json.loads(made.ledger_file.read_text().splitlines()[-1])["state"] == "created"
 
 
+SENT = {"header": {"identifier": "rc-test00000001"}}
+
+
 @pytest.mark.parametrize(
     ("body", "named_so"),
     [
-        (
-            {"identifier": "minted-00001", "contact": {"header": {"identifier": "rc-test00000001"}}},
-            "minted-00001",
-        ),
-        (
-            {"documentUid": "minted-00001", "contact": {"header": {"identifier": "rc-test00000001"}}},
-            "minted-00001",
-        ),
-        ({"identifier": "short", "header": {"identifier": "rc-test00000001"}}, "rc-test00000001"),
+        ({"identifier": "minted-00001", "contact": SENT}, "minted-00001"),
+        ({"documentUid": "minted-00001", "contact": SENT}, "minted-00001"),
+        ({"identifier": "short", **SENT}, "rc-test00000001"),
     ],
 )
 def test_what_an_answer_repeats_of_the_request_is_not_the_name_of_its_record(
     open_session: Any, serve: Any, body: Any, named_so: str
 ) -> None:
-    created = answer("201 Created", "Content-Type: application/json", body=json.dumps(body).encode())
+    created = answer("201 Created", JSON, body=json.dumps(body).encode())
     server, made = serve(in_turn(created)), open_session()
     sent = {"operation": "createContact", "identifiers": ("rc-test00000001",), "writes": True}
     made.send("POST", server.url + "/api/v2013/documents", **sent)
@@ -195,19 +192,16 @@ def silent(request: Received, _: object) -> bytes | None:
     return None
 
 
-def ask(made: Any, url: str, case: str, operation: str = "getDraftInfo", method: str = "GET") -> Any:
-    return made.session.send(Request(operation, method, url, {}, case=case, realm="abs-dev", role="author"))
-
-
 def test_an_operation_that_hangs_is_given_up_and_others_are_not(open_session: Any, serve: Any) -> None:
     server, made = serve(silent), open_session(timeout=0.2)
-    assert ask(made, server.url, "one").fault == "no answer within the time limit"
+    ask = partial(made.send, "GET", server.url, operation="getDraftInfo")
+    assert ask(case="one").fault == "no answer within the time limit"
     assert len(server.received) == 2
     for number in (3, 4):
-        ask(made, server.url, "another")
+        ask(case="another")
         assert len(server.received) == number
     with pytest.raises(GivenUp, match=r"getDraftInfo is given up: 4 time-outs in a row, after 0\.2 s each"):
-        ask(made, server.url, "a third")
+        ask(case="a third")
     assert len(server.received) == 4
     made.session._pace._below.timeout = 20.0  # what does answer may take its time
-    assert ask(made, server.url, "a fourth", "draftExists", "HEAD").answer.status == 200
+    assert made.send("HEAD", server.url, operation="draftExists", case="a fourth").answer.status == 200

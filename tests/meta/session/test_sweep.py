@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.session.shared_state import (
-    ProcessLock,
-    abandoned_private_folders,
-    process_alive,
-    remove_abandoned_private_folders,
-)
+from registry_contracts.session import shared_state
 from registry_contracts.session.sweep import earlier_runs
 
 URL = "http://registry.example"
@@ -36,15 +31,7 @@ def now(hours_ago: float = 0) -> str:
         ({"process": {"pid": 1, "host": "another-machine"}}, False),
         ({"process": {"pid": 1, "host": "another-machine"}, "started": now(25)}, True),
     ],
-    ids=[
-        "dead",
-        "finished",
-        "with-leftovers",
-        "another-target",
-        "no-token",
-        "elsewhere",
-        "elsewhere-long-ago",
-    ],
+    ids=["dead", "finished", "leftovers", "another-target", "no-token", "elsewhere", "elsewhere-long-ago"],
 )
 def test_only_runs_that_are_over_go(tmp_path: Path, facts: dict[str, Any], swept: bool) -> None:
     folder = tmp_path / "one"
@@ -61,14 +48,14 @@ def test_private_folders_of_dead_runs_go_and_no_others(tmp_path: Path) -> None:
     places = {name: tmp_path / f"registry-contracts-{name}" for name in ("alive", "dead", "new", "open")}
     for path in places.values():
         path.mkdir(mode=0o700)
-    alive = ProcessLock(places["alive"], "main")
+    alive = shared_state.ProcessLock(places["alive"], "main")
     for name in ("dead", "open"):
         (places[name] / "alive-main.lock").touch()
         (places[name] / "token-author.json").write_text("{}")
     places["open"].chmod(0o755)
     (tmp_path / "registry-contracts-link").symlink_to(places["dead"])
-    assert list(abandoned_private_folders(tmp_path)) == [places["dead"]]
-    assert remove_abandoned_private_folders(tmp_path) == 1
+    assert list(shared_state.abandoned_private_folders(tmp_path)) == [places["dead"]]
+    assert shared_state.remove_abandoned_private_folders(tmp_path) == 1
     assert {name for name, path in places.items() if path.exists()} == {"alive", "new", "open"}
     alive.release()
-    assert not process_alive(places["alive"])
+    assert not shared_state.process_alive(places["alive"])

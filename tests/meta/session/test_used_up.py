@@ -12,7 +12,7 @@ from registry_contracts.sandbox.habits import Settings
 from registry_contracts.session.budgets import UsedUp
 from tests.meta.program import Program
 from tests.meta.samples import account_variables
-from tests.meta.sandbox_client import new_uid, settings_of
+from tests.meta.sandbox_client import SandboxClient, new_uid, settings_of
 
 
 def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tmp_path: Path) -> None:
@@ -28,14 +28,14 @@ def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tm
 
 @pytest.mark.parametrize(("used", "code"), [(3, 0), (4, 6)])
 def test_the_next_temporary_file_is_tried_where_nobody_remembers_those_that_are_used_up(
-    program: Program, caller: Callable[..., Any], used: int, code: int, serve_app: Callable[[Any], str]
+    program: Program, used: int, code: int, serve_app: Callable[[Any], str]
 ) -> None:
     url = serve_app(create_app(Settings()))
     names = [f"sandbox-temporary-abs-dev-{number:02d}" for number in range(1, 5)]
-    client = caller(url)
-    client.save(uid := new_uid())
-    for name in names[:used]:
-        assert client.post(f"/api/v2013/documents/{uid}/attachments/persist-temporary/{name}").ok
+    with SandboxClient(url) as client:
+        client.save(uid := new_uid())
+        for name in names[:used]:
+            assert client.post(f"/api/v2013/documents/{uid}/attachments/persist-temporary/{name}").ok
     settings = settings_of(url, program.folder)
     left_out = re.compile(r'\n +"sandbox-temporary-abs-dev-(0[5-9]|[12]\d)",')
     settings.write_text(left_out.sub("", settings.read_text("utf-8")), "utf-8")

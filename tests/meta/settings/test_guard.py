@@ -1,6 +1,7 @@
 """The guard: production is refused before the first byte, whatever the spelling; everything else passes."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from requests.structures import CaseInsensitiveDict
@@ -90,29 +91,25 @@ def test_a_production_realm_is_refused_in_header_and_query(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("query", "headers", "says"),
     [
-        *("realm=abs", "REALM=abs", "Realm=abs-dev&Realm=abs", "Realm=abs&Realm=abs-dev", "a=b;Realm=abs"),
-        *("R%65alm=abs", "%52ealm%3Dabs", "Realm[]=abs", "Realm%5B0%5D=abs", "+Realm=+abs"),
-        "a=1&&Realm=abs&",
+        *(
+            (query, {"Realm": "abs-dev"}, "Realm query")
+            for query in (
+                *("realm=abs", "REALM=abs", "Realm=abs-dev&Realm=abs", "Realm=abs&Realm=abs-dev"),
+                *("a=b;Realm=abs", "R%65alm=abs", "%52ealm%3Dabs", "Realm[]=abs", "Realm%5B0%5D=abs"),
+                *("+Realm=+abs", "a=1&&Realm=abs&"),
+            )
+        ),
+        ("", [("Realm", b"abs-dev"), (" realm ", b"abs")], "Realm header"),
+        ("", {"Realm": "abs-dev", "realm": "abs"}, "Realm header"),
+        ("", CaseInsensitiveDict({"reAlm": "abs"}), "Realm header"),
+        ("", {"host": "production.example"}, "Host header"),
     ],
 )
-def test_every_spelling_of_the_query_parameter_is_seen(query: str) -> None:
-    with pytest.raises(GuardViolation, match="Realm query"):
-        refuse_request("POST", f"{WORKFLOW}?{query}", {"Realm": "abs-dev"}, TARGET)
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        [("Realm", b"abs-dev"), (" realm ", b"abs")],
-        {"Realm": "abs-dev", "realm": "abs"},
-        CaseInsensitiveDict({"reAlm": "abs"}),
-    ],
-)
-def test_every_value_of_a_repeated_header_is_seen(headers: object) -> None:
-    with pytest.raises(GuardViolation, match="Realm header"):
-        refuse_request("GET", DRAFTS, headers, TARGET)  # type: ignore[arg-type]
+def test_every_spelling_and_every_value_is_seen(query: str, headers: Any, says: str) -> None:
+    with pytest.raises(GuardViolation, match=says):
+        refuse_request("POST", f"{WORKFLOW}?{query}", headers, TARGET)
 
 
 def test_a_production_realm_is_refused_in_a_header_of_the_targets_own() -> None:
@@ -127,13 +124,8 @@ def test_a_production_realm_is_refused_in_a_header_of_the_targets_own() -> None:
 )
 def test_realms_that_are_not_production_pass(value: str) -> None:
     query = f"Realm={value}&$filter=realm eq 'abs'&schema=abs"
-    refuse_request("GET", f"{WORKFLOW}?{query}", {"Realm": value, "X-Note": "abs"}, TARGET)
-
-
-def test_a_host_header_of_another_host_is_refused() -> None:
-    refuse_request("GET", DRAFTS, {"Host": "host.example"}, TARGET)
-    with pytest.raises(GuardViolation, match="Host header"):
-        refuse_request("GET", DRAFTS, {"host": "production.example"}, TARGET)
+    headers = {"Realm": value, "X-Note": "abs", "Host": "host.example"}
+    refuse_request("GET", f"{WORKFLOW}?{query}", headers, TARGET)
 
 
 def test_no_request_goes_to_a_target_that_is_not_for_development() -> None:
