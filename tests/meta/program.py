@@ -84,6 +84,16 @@ def clean_environment(**more: str) -> dict[str, str]:
     return {**kept, **more}
 
 
+def finished(words: Sequence[object], folder: Path, environment: Mapping[str, str], **how: Any) -> Ended:
+    """Run a command in a process of its own to its end; it may not end in a traceback."""
+    usual = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": PATIENCE}
+    command = [str(word) for word in words]
+    done = subprocess.run(command, cwd=folder, env=environment, check=False, encoding="utf-8", **usual | how)
+    ended = Ended(done.returncode, done.stdout or "", done.stderr)
+    assert "Traceback" not in ended.output, ended.output
+    return ended
+
+
 def in_this_process(call: Callable[[], object], folder: Path, environment: Mapping[str, str]) -> Ended:
     """Call what a process would do, and take back what it changed in this one.
 

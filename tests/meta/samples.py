@@ -34,8 +34,8 @@ def account_variables(*roles: str) -> dict[str, str]:
     }
 
 
-def draft_path(uid: str, rest: str = "") -> str:
-    return f"{DOCUMENTS}/{quote(uid, safe='')}/versions/draft{rest}"
+def draft_path(uid: str) -> str:
+    return f"{DOCUMENTS}/{quote(uid, safe='')}/versions/draft"
 
 
 def contact(uid: str | None = None, **members: Any) -> dict[str, Any]:

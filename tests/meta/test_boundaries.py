@@ -3,11 +3,11 @@
 import ast
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parents[2]
+from tests.meta.program import CHECKOUT, finished
+
 #: Ways to a connection that a case or a helper could be tempted by.
 SENDERS = frozenset(
     {"requests", "httpx", "urllib3", "http", "socket", "aiohttp", "urllib.request", "schemathesis"}
@@ -25,11 +25,9 @@ def test_every_boundary_is_kept() -> None:
     linter = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     command = [sys.executable, "-c", linter, "--config", str(CHECKOUT / ".importlinter"), "--no-cache"]
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT / "contracts"), "COLUMNS": "200"}
-    ended = subprocess.run(
-        command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stdout
-    assert re.search(r"[1-9]\d* kept, 0 broken", ended.stdout), ended.stdout
+    ended = finished(command, CHECKOUT, environment)
+    assert ended.code == 0, ended
+    assert re.search(r"[1-9]\d* kept, 0 broken", ended.out), ended
 
 
 def test_cases_import_nothing_that_sends() -> None:

@@ -1,5 +1,10 @@
-"""The documents: their commands exist and can be run, their exit codes are right, their links lead somewhere."""
+"""The documents: commands exist and can be run, exit codes are right, links lead somewhere; lists and help as well.
 
+The workflows that people copy pin their actions, and install one thing; `tox -e workflows` lints them.
+"""
+
+import json
+import os
 import re
 import shlex
 from contextlib import suppress
@@ -8,12 +13,22 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from registry_contracts.cases.marks import Facts
+from registry_contracts.cli.program import COMMANDS
 from registry_contracts.cli.program import program as commands
 from registry_contracts.proving.__main__ import command as proof
 from registry_contracts.sandbox import serve
-from tests.meta.program import CHECKOUT, IN_PROCESS, Program, RunCommand, clean_environment, in_this_process
+from tests.meta.program import (
+    CHECKOUT,
+    IN_PROCESS,
+    Program,
+    RunCommand,
+    clean_environment,
+    finished,
+    in_this_process,
+)
 
 DOCUMENTS = (
     *sorted(CHECKOUT.glob("*.md")),
@@ -152,3 +167,49 @@ def test_the_story_shows_its_scenario_as_it_is() -> None:
     missing = [each for each in modules if not (package / f"{each.replace('.', '/')}.py").exists()]
     assert len(modules) > 15
     assert not missing
+
+
+@pytest.mark.parametrize("what", ["operations", "clauses", "faults", "variants", "habits", "weathers"])
+def test_everything_is_listed_for_people_and_for_programs(run_command: RunCommand, what: str) -> None:
+    head, *lines = run_command("list", what).out.splitlines()
+    assert head.startswith("id  ")
+    assert len(lines) == len(json.loads(run_command("list", what, "--json").out)) > 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_in_its_help(run_command: RunCommand, name: str) -> None:
+    ended = run_command(name, "-h")
+    assert ended.code == 0
+    assert f"Examples:\n    registry-contracts {name}" in ended.out
+
+
+def test_actions_are_pinned_by_hash_with_their_release_beside() -> None:
+    pinned = re.compile(r"actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    for path in (*COPIED[:-1], CHECKOUT / "docs" / "ci.md"):
+        used = re.findall(r"^\s*-? *uses: (.*)$", path.read_text("utf-8"), re.MULTILINE)
+        assert used, path
+        assert all(pinned.fullmatch(each) for each in used), used
+
+
+@pytest.mark.parametrize(
+    ("package", "code"),
+    [
+        ("registry-contracts==0.1.0", 0),
+        ("dist/registry_contracts-0.1.0-py3-none-any.whl", 0),
+        (f"registry-contracts @ git+https://example.test/x@{'a' * 40}", 0),
+        ("registry-contracts", 4),
+        ("git+https://example.test/x@main", 4),
+        ("", 4),
+    ],
+)
+def test_a_job_with_secrets_installs_only_what_is_one_thing(tmp_path: Path, package: str, code: int) -> None:
+    workflow = yaml.safe_load((CHECKOUT / ".github" / "workflows" / "gate.yml").read_text("utf-8"))
+    given = workflow[True]["workflow_call"]["inputs"]["package"]
+    assert (given.get("default"), given["required"]) == (None, True)
+    script = next(
+        each["run"] for each in workflow["jobs"]["gate"]["steps"] if "install" in each.get("run", "")
+    )
+    (tmp_path / "python").write_text("#!/bin/sh\n", "utf-8")
+    (tmp_path / "python").chmod(0o755)
+    environment = {"PACKAGE": package, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    assert finished(["bash", "-eo", "pipefail", "-c", script], tmp_path, environment).code == code

@@ -15,10 +15,10 @@ from types import MappingProxyType
 import pytest
 import yaml
 
-from tests.meta.program import CHECKOUT
+from tests.meta.program import CHECKOUT, Ended, finished
 from tests.meta.samples import CONSUMER
 
-PATIENCE = 600.0
+LONG = 600.0
 #: What many a repository has; imported in place of ours, each of them would end the run. The last is a module of the
 #: standard library, which child processes must not look for in the current folder.
 FOREIGN = ("contracts/__init__.py", "contracts/cli.py", "tests/conftest.py", "conftest.py", "queue.py")
@@ -33,23 +33,14 @@ class Installed:
     home: Path
 
     def __call__(
-        self, program: str, *words: str, environment: Mapping[str, str] = MappingProxyType({})
-    ) -> subprocess.CompletedProcess[str]:
+        self, words: str, *more: str, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> Ended:
         foreign = ("PYTEST_", "REGISTRY_", "SANDBOX_", "PYTHON", "COLUMNS", "XDG_")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-        ended = subprocess.run(
-            [*program.split(), *words],
-            cwd=self.folder,
-            env={**kept, "HOME": str(self.home), "TMPDIR": str(self.home), **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
-        assert "Traceback" not in ended.stdout + ended.stderr, ended.stdout + ended.stderr
-        return ended
+        places = {"HOME": str(self.home), "TMPDIR": str(self.home)}
+        return finished([*words.split(), *more], self.folder, {**kept, **places, **environment}, timeout=LONG)
 
-    def step(self, name: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def step(self, name: str, **environment: str) -> Ended:
         """Run a step of the workflow for gates as its runner does, with this program first in the path."""
         workflow = yaml.safe_load((CHECKOUT / ".github" / "workflows" / "gate.yml").read_text("utf-8"))
         script = next(each["run"] for each in workflow["jobs"]["gate"]["steps"] if each.get("name") == name)
@@ -57,7 +48,7 @@ class Installed:
         for variable in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"):
             environment[variable] = str(self.home / variable)
         ended = self("bash --noprofile --norc -eo pipefail -c", script, environment=environment)
-        assert ended.returncode == 0, ended.stdout + ended.stderr
+        assert ended.code == 0, ended
         return ended
 
 
@@ -70,7 +61,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = ["hatchling", "build", "-t", "wheel", "-d", str(root)]
     install = ["pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index", "-f", str(root)]
     for words in (build, [*install, "registry-contracts"]):
-        subprocess.run([sys.executable, "-m", *words], cwd=CHECKOUT, check=True, timeout=PATIENCE)
+        subprocess.run([sys.executable, "-m", *words], cwd=CHECKOUT, check=True, timeout=LONG)
     site = next(root.glob("lib/python*/site-packages"))
     lent = {
         str(metadata.distribution(name).locate_file("")) for name in ("pytest", "schemathesis", "uvicorn")
@@ -92,14 +83,12 @@ def installed(python: Path, tmp_path: Path) -> Installed:
     return Installed(python, tmp_path / "repository", tmp_path / "home")
 
 
-def test_the_workflow_for_gates_works_in_another_repository(
-    installed: Installed,
-) -> None:
+def test_the_workflow_for_gates_works_in_another_repository(installed: Installed) -> None:
     # Secrets that a repository does not have arrive as empty variables.
     asked = {"TARGET": "sandbox", "CONSUMER": "sdk.toml", "REGISTRY_EMAIL": "", "REGISTRY_PASSWORD": ""}
     gate = installed.step("Gate", WORKERS="1", **asked)
-    assert gate.stdout.splitlines()[-1].startswith("gate: pass: ")
-    assert gate.stderr == ""
+    assert gate.last.startswith("gate: pass: ")
+    assert gate.err == ""
     assert (installed.home / "GITHUB_OUTPUT").read_text("utf-8") == "exit-code=0\n"
     installed.step("Summary")
     summary = (installed.home / "GITHUB_STEP_SUMMARY").read_text("utf-8")
@@ -109,7 +98,7 @@ def test_the_workflow_for_gates_works_in_another_repository(
     assert (installed.folder / "reports/latest/index.html").stat().st_size > 10_000
     program = installed.python.with_name("registry-contracts")
     explained = installed(f"{installed.python} -P {program}", "explain", "attachment-create-accepted")
-    assert "test_attachment_life.py" in explained.stdout, explained.stderr
+    assert "test_attachment_life.py" in explained.out, explained.err
     assert {path.name for path in installed.folder.iterdir()} - {
         name.partition("/")[0] for name in FOREIGN
     } == {"sdk.toml", "reports"}
@@ -126,8 +115,8 @@ def test_a_case_of_ones_own_runs(installed: Installed, tmp_path: Path) -> None:
     (own / "test_own.py").write_text(example, "utf-8")
     (command,) = re.findall(r"^pytest (.*?)(?: +#.*)?$", text.partition("\n## ")[0], re.MULTILINE)
     ended = installed(f"{installed.python} -P -m pytest", *command.split())
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.code == 0, ended
     verdict = json.loads((own / "reports/latest/verdict.json").read_text("utf-8"))
-    assert "1 passed" in ended.stdout, ended.stdout
+    assert "1 passed" in ended.out, ended.out
     (judged,) = [each for each in verdict["clauses"] if each["id"] == "draft-get-content"]
     assert judged["realms"]["abs-dev"]["verdict"] == "pass"

@@ -140,8 +140,8 @@ def deviation(name: str = "draft-get-content", **other: Any) -> Deviation:
     return structs.replace(plain, **other)
 
 
-def waiver(name: str, reason: str = "the SDK never sends it") -> Waiver:
-    return Waiver(name, reason, "sdk.toml", 9)
+def waiver(name: str) -> Waiver:
+    return Waiver(name, "the SDK never sends it", "sdk.toml", 9)
 
 
 def consumer(*operations: str, **other: Any) -> Consumer:
@@ -177,10 +177,10 @@ class Story:
         about = f"{name} on {operation}"
         self.cases.append(case(about, outcome, held, contradicted, operation=operation, **changes))
 
-    def holds(self, *names: str, realms: tuple[str, ...] = REALMS) -> None:
+    def holds(self, *names: str) -> None:
         """Clauses that hold on all their operations."""
         for name in names:
-            for realm in realms:
+            for realm in REALMS:
                 for operation in BY_NAME[name].operations:
                     self.case(name, realm, operation=operation)
 

@@ -12,10 +12,12 @@ WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}
 SHORT: dict[str, Any] = {"Content-Length": "6"}
 LONG: dict[str, Any] = {"Content-Length": "52"}
 COUNT: dict[str, Any] = {"X-Total-Count": "0"}
+BLOCK = "https://block.test"
 EMPTY, PLAIN = "an empty body with", "a body of type text/plain with"
 #: An answer of another operation, which shows that the service is there.
 OTHER = ("getDraftInfo", answer({"size": 1}))
 SAVES = [("saveDraft", answer({}, 201)), ("saveDraft", answer({}, 200))]
+HEADS = [("draftExists", answer(**LONG))] * 2
 DELETES = [("deleteDraft", answer(None, 204, ""))] * 2
 
 
@@ -54,27 +56,14 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         (DELETES, "deleteDraft", answer(), None),
         ([("getDraft", answer({}, Date="today"))] * 4, "saveDraft", answer({}), None),
         ([("listDrafts", answer([], **COUNT))] * 4, "getDraft", answer({}), None),
-        ([("draftExists", answer(**LONG))] * 2, "draftExists", answer(), EMPTY),
-        (
-            [("draftExists", answer(**LONG))] * 2,
-            "draftExists",
-            answer(media="text/plain", **LONG),
-            "a body of type",
-        ),
+        (HEADS, "draftExists", answer(), EMPTY),
+        (HEADS, "draftExists", answer(media="text/plain", **LONG), "a body of type"),
         # Statuses and headers of others.
         ([], "createContact", answer({}, 520, Server="cloudflare"), "status 520 (server: cloudflare)"),
-        *(
-            ([], "createContact", answer({}, status), f"status {status}")
-            for status in (408, 499, 511, 299, 999)
-        ),
+        *(([], "createContact", answer({}, odd), f"status {odd}") for odd in (408, 499, 511, 299, 999)),
         *(([], "createContact", answer({}, status), None) for status in (500, 501, 418)),
         ([], "saveDraft", answer({}, 202, **WAF), "a filter's challenge"),
-        (
-            [],
-            "saveDraft",
-            answer(None, 302, Location="https://block.test/"),
-            "a redirect to https://block.test",
-        ),
+        ([], "saveDraft", answer(None, 302, Location=f"{BLOCK}/"), f"a redirect to {BLOCK}"),
         ([], "saveDraft", answer(None, 302, Location="/elsewhere"), None),
         ([], "saveDraft", answer(None, 303, Location="https://inside.test/api/v2013/documents/a"), None),
         ([], "draftExists", answer(None, 200, "text/html", **LONG), "an HTML page with"),
@@ -111,35 +100,36 @@ def test_a_read_without_what_all_of_its_operation_bear_is_asked_again() -> None:
     assert again[-2:] == [None, None]
 
 
+DATED: dict[str, Any] = {"Date": "today"}
+FORBIDDEN = {"message": "Forbidden"}
+
+
+def read(foreign: ForeignAnswers, **headers: Any) -> ForeignAnswers:
+    """Three reads that bear some headers."""
+    for operation in ("createToken", "listDrafts", "getDraft"):
+        foreign.take(exchange(answer([{}], **headers), operation))
+    return foreign
+
+
 def test_a_refusal_without_a_date_may_be_of_another_server_where_all_reads_have_one() -> None:
-    dated: dict[str, Any] = {"Date": "today"}
-    for before, doubtful in ((dated, True), ({}, False)):
-        foreign = ForeignAnswers()
-        for operation in ("createToken", "listDrafts", "getDraft"):
-            foreign.take(exchange(answer([{}], **before), operation))
-        for headers, odd in (({}, doubtful), (dated, False)):
-            refused = exchange(answer({"message": "Forbidden"}, 403, **headers), "saveDraft", method="PUT")
+    for before, doubtful in ((DATED, True), ({}, False)):
+        foreign = read(ForeignAnswers(), **before)
+        for headers, odd in (({}, doubtful), (DATED, False)):
+            refused = exchange(answer(FORBIDDEN, 403, **headers), "saveDraft", method="PUT")
             assert foreign.take(refused) is None
             assert bool(perhaps_foreign(refused)) is odd
 
 
 def test_a_refusal_that_a_filter_gives_at_the_very_start_does_not_hide_that_others_have_a_date() -> None:
-    foreign = ForeignAnswers()
-    dated: dict[str, Any] = {"Date": "today"}
-    blocked = exchange(answer({"message": "Forbidden"}, 403), "createToken", method="POST")
+    foreign, blocked = ForeignAnswers(), exchange(answer(FORBIDDEN, 403), "createToken", method="POST")
     foreign.take(blocked)
-    for operation in ("createToken", "listDrafts", "getDraft"):
-        foreign.take(exchange(answer([{}], **dated), operation))
-    foreign.take(blocked)
+    read(foreign, **DATED).take(blocked)
     assert perhaps_foreign(blocked)
 
 
 def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a_rule() -> None:
-    dated: dict[str, Any] = {"Date": "today"}
-    for headers, doubtful in ((dated, True), ({}, False)):
-        foreign = ForeignAnswers()
-        for operation in ("createToken", "listDrafts", "getDraft"):
-            foreign.take(exchange(answer([{}], **dated), operation))
+    for headers, doubtful in ((DATED, True), ({}, False)):
+        foreign = read(ForeignAnswers(), **DATED)
         for _ in range(5):
             foreign.take(exchange(answer({}, 201, **headers), "saveDraft", method="PUT"))
         removed = exchange(answer(), "deleteDraft", method="DELETE")

@@ -1,13 +1,15 @@
-"""Which changes of a fact break a client, and what the baseline takes in of those that are accepted."""
+"""What cases noted becomes flat facts; which changes break a client, and which the baseline takes in."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from registry_contracts.evidence.observations import facts_of
+from registry_contracts.evidence.record import Observation
 from registry_contracts.history.baseline import Baseline, accept_facts, read, write
 from registry_contracts.history.drift import ADDED, CHANGED, GONE, compare
-from registry_contracts.history.observed_facts import Facts, Place, Severity
+from registry_contracts.history.observed_facts import Facts, Place, Severity, shape_of
 
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
 
@@ -78,3 +80,57 @@ def test_accepting_takes_over_what_contradicts(known: Facts, seen: Facts, merged
     accepted = accept_facts(known, seen, compare(known, seen))
     assert accepted == (known | seen if merged is None else merged)
     assert compare(accepted, seen) == ()
+
+
+OBJECT = {"body": "object"}
+DATED = OBJECT | {"body.createdOn": "string date-time"}
+
+
+def noted(*seen: Any) -> dict[str, Any]:
+    """The facts of notes at one place."""
+    notes = [Observation("draft-save-answer", "abs-dev", "saveDraft", "case", each) for each in seen]
+    return next(iter(facts_of(notes).values()), {})
+
+
+def answer(body: Any, status: int = 201) -> dict[str, Any]:
+    return {"status": status, "type": "application/json", "body": body}
+
+
+TYPE = {"201 type": "application/json", "status": "201"}
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        ([{"create": 201, "update": 200}], {"create": "201", "update": "200"}),
+        ([{"fault": "body:missing", "status": 400}], {"fault body:missing": "400"}),
+        ([["b", "a", "b"]], {"seen": ("a", "b")}),
+        (
+            [answer(DATED), answer(OBJECT | {"body.createdOn": "null"}), answer(OBJECT)],
+            TYPE | {"201 body": "object", "201 body.createdOn": "null | string date-time, optional"},
+        ),
+    ]
+)  # fmt: skip
+def test_what_cases_noted_is_named(seen: list[Any], expected: dict[str, Any]) -> None:
+    assert noted(*seen) == expected
+
+
+def test_a_body_is_told_member_by_member_and_without_its_values() -> None:
+    body: dict[str, Any] = {"createdOn": "2026-11-21T12:00:00Z", "n": [1, 2.5], "a.b": None}
+    body |= {"tags": [{"a": 1}, {"b": "https://a.test"}], "rc-abcd-list-0001": 1}
+    assert shape_of(body) == {
+        "body": "object",
+        "body.*": "integer",
+        "body.a·b": "null",
+        "body.createdOn": "string date-time",
+        "body.n": "array",
+        "body.n[]": "number",
+        "body.tags": "array",
+        "body.tags[]": "object",
+        "body.tags[].a": "integer, optional",
+        "body.tags[].b": "string uri, optional",
+    }
+    deep: Any = "deepest"
+    for _ in range(100):
+        deep = [deep]
+    assert len(shape_of(deep)) < 30

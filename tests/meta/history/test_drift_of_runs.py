@@ -11,14 +11,8 @@ from registry_contracts.evidence.observations import ObservationsFile, PlaceFact
 from registry_contracts.evidence.record import ExitCode
 from registry_contracts.evidence.verdicts import judge
 from registry_contracts.file_formats import write_file
-from registry_contracts.history.baseline import (
-    BASELINE_FILE,
-    Baseline,
-    DriftSettings,
-    load_drift_settings,
-    save_drift_settings,
-    write,
-)
+from registry_contracts.history import baseline
+from registry_contracts.history.baseline import Baseline, DriftSettings
 from registry_contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare
 from registry_contracts.history.observed_facts import Facts, Place
 from registry_contracts.interface.catalogue import Clause, Level
@@ -84,17 +78,16 @@ def test_only_breaking_drift_fails_a_run_that_asked_for_it(drift: DriftReport, c
 def test_a_run_keeps_the_baseline_it_was_started_with_and_an_altered_note_is_told(tmp_path: Path) -> None:
     folder, path = tmp_path / "run", tmp_path / "b.yaml"
     folder.mkdir()
-    assert load_drift_settings(folder) is None
-    baseline = Baseline("sandbox", saved("201"))
-    write(path, baseline)
-    save_drift_settings(folder, Mode.FAIL, path)
+    assert baseline.load_drift_settings(folder) is None
+    known = Baseline("sandbox", saved("201"))
+    baseline.write(path, known)
+    baseline.save_drift_settings(folder, Mode.FAIL, path)
     path.unlink()
-    note = load_drift_settings(folder)
-    assert note is not None
-    assert note == (DriftSettings(Mode.FAIL, path.as_posix(), known=True), baseline)
-    (folder / BASELINE_FILE).unlink()
-    with pytest.raises(UsageError, match=BASELINE_FILE):
-        load_drift_settings(folder)
+    told = DriftSettings(Mode.FAIL, path.as_posix(), known=True)
+    assert baseline.load_drift_settings(folder) == (told, known)
+    (folder / baseline.BASELINE_FILE).unlink()
+    with pytest.raises(UsageError, match=baseline.BASELINE_FILE):
+        baseline.load_drift_settings(folder)
 
 
 def test_the_command_shows_drift_and_accepts_it(run_command: RunCommand, latest: Callable[..., Path]) -> None:

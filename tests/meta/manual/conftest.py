@@ -1,7 +1,9 @@
 """The program with the sandbox's accounts, and a faithful sandbox that all these tests share."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +11,15 @@ from tests.meta.program import RunCommand
 from tests.meta.samples import account_variables
 from tests.meta.sandbox_client import sandbox, settings_of
 from tests.meta.traffic.conftest import archive  # noqa: F401 - a fixture that `init` needs, too
+
+
+def printed(name: str, command: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
+    """Run a command with --json and return what it printed."""
+    ended = command(name, *words, "--json")
+    assert ended.code == code, ended
+    content: dict[str, Any] = json.loads(ended.out)
+    assert content["exit_code"] == code
+    return content
 
 
 @pytest.fixture

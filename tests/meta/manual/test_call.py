@@ -1,36 +1,31 @@
-"""`call`: one request by hand, valid where nothing was asked for, judged, and cleaned up after."""
+"""`call`: one request by hand, judged, and cleaned up after; `doctor`: whether a target can be judged."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from registry_contracts.interface.description import load_description
+from tests.meta.manual.conftest import printed
 from tests.meta.program import RunCommand
 from tests.meta.sandbox_client import sandbox, settings_of
 
 OPERATIONS = tuple(load_description().operations)
 
 
-def data(command: RunCommand, *words: object, code: int = 0) -> dict[str, Any]:
-    """Run a call with --json and return what it printed."""
-    ended = command("call", *words, "--json")
-    assert ended.code == code, ended
-    content: dict[str, Any] = json.loads(ended.out)
-    return content
+data = partial(printed, "call")
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_operation_is_called_without_options(
     command: RunCommand, faithful: Path, operation: str
 ) -> None:
-    content = data(command, operation, "--target", faithful)
-    (call,) = content["calls"]
+    (call,) = data(command, operation, "--target", faithful)["calls"]
     assert call["response"]["status"] < 300
     assert (call["request_faults"], call["findings"], call["obstacles"]) == ([], [], [])
     assert "no-server-error" in call["held"]
-    assert content["exit_code"] == 0
 
 
 def test_a_fault_is_put_in_and_its_clause_judged(command: RunCommand, faithful: Path, tmp_path: Path) -> None:
@@ -75,12 +70,9 @@ def test_drafts_are_deleted_unless_they_are_kept(command: RunCommand, faithful: 
 def test_a_dry_run_sends_nothing(
     command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name, value in (
-        ("BASE_URL", "http://127.0.0.1:9"),
-        ("EMAIL", "a@b.test"),
-        ("PASSWORD", "correct-horse"),
-    ):
-        monkeypatch.setenv(f"REGISTRY_{name}", value)
+    monkeypatch.setenv("REGISTRY_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("REGISTRY_EMAIL", "a@b.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", "correct-horse")
     ended = command("call", "createToken", "--dry-run")
     assert (ended.code, "not sent: a dry run" in ended.out) == (0, True)
     assert "correct-horse" not in ended.out
@@ -94,3 +86,40 @@ def test_secrets_are_never_shown(command: RunCommand, faithful: Path) -> None:
     listed = command("call", "listDrafts", "--target", faithful)
     assert "Authorization: Bearer [redacted]" in listed.out
     assert "Authorization: Bearer $TOKEN" in listed.out
+
+
+MAY_NOT = "may not write in abs-dev, bch-dev, chm-dev: saveDraft was answered 403"
+
+
+def texts(content: dict[str, Any], subject: str) -> str:
+    return "; ".join(each["text"] for each in content["diagnoses"] if each["subject"] == subject)
+
+
+def test_a_faithful_target_is_ready_within_some_twenty_requests(command: RunCommand, faithful: Path) -> None:
+    content = printed("doctor", command, "--target", faithful)
+    assert content["requests"] <= 24
+    assert {each["state"] for each in content["diagnoses"]} <= {"ok", "unknown"}
+    assert "signs in" in texts(content, "author")
+    counts, ((reason, without),) = content["must_clauses"], content["costs"]["gate"]["untested"].items()
+    assert "attachments.size_limit_bytes" in reason
+    assert counts["judged"] + len(without) == counts["all"] > 100
+    assert content["left"] == []
+    assert 1_000 < content["costs"]["gate"]["requests"] <= 6_100
+
+
+@pytest.mark.parametrize(
+    ("email", "password", "says"),
+    [
+        ("restricted@sandbox.test", "sandbox-restricted", MAY_NOT),
+        ("author@sandbox.test", "not-the-password", "check the variables"),
+    ],
+)
+def test_an_account_that_cannot_be_used_is_wrong_settings_and_contradicts_nothing(
+    command: RunCommand, faithful: Path, monkeypatch: pytest.MonkeyPatch, email: str, password: str, says: str
+) -> None:
+    monkeypatch.setenv("SANDBOX_AUTHOR_EMAIL", email)
+    monkeypatch.setenv("SANDBOX_AUTHOR_PASSWORD", password)
+    content = printed("doctor", command, "--target", faithful, "--write", code=4)
+    assert says in texts(content, "author")
+    assert content["left"] == []
+    assert password not in json.dumps(content)

@@ -32,10 +32,7 @@ FILES: dict[str, Callable[[Path], object]] = {
     "journal-gw0.jsonl": lambda path: collect(path.parent),
     "ledger.jsonl": lambda path: ledger.read_entries([path]),
     "baseline.yaml": baseline.read,
-    "traffic.har": lambda path: (
-        read_har(path, str(path)),
-        check_archive(path, str(path), TrafficReport()),
-    ),
+    "traffic.har": lambda path: (read_har(path, str(path)), check_archive(path, str(path), TrafficReport())),
     "settings.toml": lambda path: load_target(str(path), account_variables(), path.parent),
     "deviations.toml": lambda path: terms.read_deviations(path, str(path)),
     "consumer.toml": lambda path: terms.read_consumer(path, str(path)),

@@ -132,18 +132,14 @@ def ask(kept: Path, run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) ->
     started: list[Any] = []
     monkeypatch.setattr(socket.socket, "connect", lambda *given: started.append(given))
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **_: started.append(given))
-    for name, value in (
-        ("EMAIL", "a@sandbox.test"),
-        ("PASSWORD", PASSWORD),
-        ("BASE_URL", "https://today.test"),
-    ):
-        monkeypatch.setenv(f"REGISTRY_{name}", value)
+    monkeypatch.setenv("REGISTRY_EMAIL", "a@sandbox.test")
+    monkeypatch.setenv("REGISTRY_PASSWORD", PASSWORD)
+    monkeypatch.setenv("REGISTRY_BASE_URL", "https://today.test")
     finding = json.loads((kept / "verdict.json").read_text("utf-8"))["findings"][0]["id"]
 
     def asked(command: str, *words: str) -> Ended:
-        ended = run_command(
-            *command.split(), *([finding, "--plan"] if command.startswith("run") else []), *words
-        )
+        of_finding = [finding, "--plan"] if command.startswith("run") else []
+        ended = run_command(*command.split(), *of_finding, *words)
         assert (started, PASSWORD in ended.output) == ([], False)
         assert_safe(ended)
         return ended

@@ -1,15 +1,17 @@
-"""The page for people: hostile content is inert, nothing is fetched, and every link leads somewhere."""
+"""The page for people: hostile content is inert, nothing is fetched, links lead somewhere; keyboard and phone do."""
 
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.evidence.verdicts import judge
 from registry_contracts.reports import html
 from tests.meta.evidence import sample_records
 from tests.meta.evidence.sample_records import Story, deviation
+from tests.meta.watched_page import watched
 
 
 class Page(HTMLParser):
@@ -63,3 +65,45 @@ def test_an_issue_is_a_link_only_where_it_is_an_address_of_the_web(story: Story)
     page = html.render(record := story.record(terms), judge(record, sample_records.CATALOGUE))
     assert "<code>javascript:alert(3)</code>" in page
     assert 'href="javascript' not in page
+
+
+# What sticks out of the window, but for what scrolls within a box of its own or is hidden on purpose.
+STICKING_OUT = """
+[...document.querySelectorAll("body *")]
+  .filter((e) => e.checkVisibility() && !e.closest(".hidden-text, .skip, svg, thead, pre, nav"))
+  .filter((e) => e.getBoundingClientRect().right > WIDTH + 1 || e.getBoundingClientRect().left < -1)
+  .map((e) => e.tagName + "." + e.className)
+"""
+
+
+@pytest.fixture
+def address(rendered: Path) -> str:
+    return (rendered / "index.html").resolve().as_uri()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_asks_for_nothing_breaks_nothing_and_fits_its_window(
+    browser: Browser, address: str, width: int
+) -> None:
+    with watched(browser, address, width) as tab:
+        assert (tab.requested, tab.complaints) == ([], [])
+        tab.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        assert tab.page.evaluate("document.documentElement.scrollWidth") == width
+        assert tab.page.evaluate(STICKING_OUT.replace("WIDTH", str(width))) == []
+
+
+def test_the_filters_of_the_grid_work_by_keyboard_alone(browser: Browser, address: str) -> None:
+    with watched(browser, address) as tab:
+        page, rows = tab.page, tab.page.locator(".row:not([hidden])")
+        every = rows.count()
+        page.keyboard.press("/")
+        assert page.evaluate("document.activeElement.id") == "words"
+        page.keyboard.type("locked")
+        assert (rows.count(), page.locator("#shown").inner_text()) == (1, f"1 of {every} clauses")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert rows.count() == every
+        page.locator("button[data-verdict=inconclusive]").focus()
+        page.keyboard.press("Space")
+        assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+        assert rows.get_attribute("id") == "clause-draft-delete-removes"

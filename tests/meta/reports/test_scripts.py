@@ -1,10 +1,11 @@
-"""The script of a finding: its requests in their order, with what answers make up, and whether it shows again."""
+"""The script of a finding: its requests in their order, after writes it relies on, and whether it shows again."""
 
 import json
 import os
 import re
 import subprocess
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -18,10 +19,11 @@ from registry_contracts.evidence.terms import Terms
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers
 from registry_contracts.exchanges.redaction import REDACTED, Redactor, redacted
 from registry_contracts.exchanges.transcript import curl
+from registry_contracts.reports.earlier_writes import earlier_writes
 from registry_contracts.reports.scripts import script
 from tests.meta.evidence import sample_records
-from tests.meta.evidence.sample_records import run_facts
-from tests.meta.messages import exchange, response
+from tests.meta.evidence.sample_records import run_facts, run_record
+from tests.meta.messages import answer, exchange, response
 
 SERVICE = "http://127.0.0.1:9"
 BASE = f"{SERVICE}/api/v2013/documents/rc-0000document"
@@ -97,13 +99,9 @@ def carried_out(made: str, folder: Path, **variables: str) -> CompletedProcess[s
     (folder / "curl").write_text(CURL, "utf-8")
     (folder / "curl").chmod(0o755)
     (folder / "made.sh").write_text(made, "utf-8")
-    environment = {
-        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-        "NOTED": str(folder / "noted"),
-        "TMPDIR": str(folder),
-    }
+    variables |= {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(folder)}
+    environment = variables | {"NOTED": str(folder / "noted")}
     words = ["bash", str(folder / "made.sh"), SERVICE]
-    environment |= variables
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -201,3 +199,26 @@ def test_a_script_derives_a_wrong_password(tmp_path: Path) -> None:
     carried_out(made, tmp_path, **given)
     line = (tmp_path / "noted").read_text("utf-8")
     assert json.loads(line[line.index("{") :])["password"] == password
+
+
+def write(number: int, method: str, path: str, operation: str, told: Any = None, **more: Any) -> Exchange:
+    usual = {"id": f"x-{number}", "case": "a", "authorization": "Bearer $TOKEN", "url": f"{BASE}{path}"}
+    return exchange(answer(told, more.pop("status", 200)), operation, method=method, **usual | more)
+
+
+def test_a_finding_takes_along_the_writes_it_relies_on() -> None:
+    save = partial(write, method="PUT", path="/versions/draft", operation="saveDraft")
+    everything = [
+        save(1, url=f"{SERVICE}/api/v2013/documents/rc-another/versions/draft"),
+        save(2, case="another case"),
+        save(3, status=400),
+        save(4, authorization="Bearer garbage"),
+        write(5, "POST", "/attachments/a.txt", "createAttachment", {"id": 6}),
+        write(6, "POST", "/attachments/b.txt", "createAttachment", {"id": 7}),
+        save(7, realm="bch-dev"),
+        shown := write(8, "GET", "/attachments/7/b.txt", "getAttachment"),
+        save(9),
+    ]
+    record = run_record(exchanges={each.id: each for each in everything})
+    assert [each.id for each in earlier_writes(record, [shown])] == ["x-2", "x-6"]
+    assert earlier_writes(record, []) == ()

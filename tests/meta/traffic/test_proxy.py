@@ -41,10 +41,7 @@ def ask(proxy: RunningProxy, request: bytes) -> Received:
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, RunningProxy]]:
     folder = tmp_path_factory.mktemp("proxy")
-    with (
-        answered_by(lambda *_: OK) as service,
-        running_proxy(folder, f"--base-url={service.url}") as proxy,
-    ):
+    with answered_by(lambda *_: OK) as service, running_proxy(folder, f"--base-url={service.url}") as proxy:
         yield service, proxy
 
 
