@@ -102,13 +102,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def catalogue() -> Catalogue:
-    """The suite's own catalogue."""
     return load_catalogue()
 
 
 @pytest.fixture
 def attempt() -> Attempt:
-    """An attempt at a case."""
     return Attempt(1)
 
 

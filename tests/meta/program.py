@@ -56,12 +56,10 @@ class Ended(NamedTuple):
 
     @property
     def last(self) -> str:
-        """The last line of its output."""
         return self.out.strip().splitlines()[-1]
 
     @property
     def output(self) -> str:
-        """Everything it wrote."""
         return self.out + self.err
 
 
@@ -95,12 +93,9 @@ def finished(words: Sequence[object], folder: Path, environment: Mapping[str, st
 
 
 def in_this_process(call: Callable[[], object], folder: Path, environment: Mapping[str, str]) -> Ended:
-    """Call what a process would do, and take back what it changed in this one.
+    """Call what returns an exit code or exits with it, in a folder, with no other variables than these.
 
-    Args:
-        call: Returns the exit code, or exits with it.
-        folder: The current folder meanwhile.
-        environment: All variables meanwhile.
+    What it changed in this process is taken back.
     """
     handlers = {number: signal.getsignal(number) for number in INTERRUPTING_SIGNALS}
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
@@ -153,14 +148,7 @@ class Program:
 
 
 class Process:
-    """A command in a process and a session of its own.
-
-    Args:
-        words: The command.
-        folder: The folder it runs in.
-        environment: All its variables.
-        out: Where it writes its output; its errors go beside it.
-    """
+    """A command in a process and a session of its own, which writes its output to `out` and its errors beside it."""
 
     def __init__(self, words: Sequence[str], folder: Path, environment: Mapping[str, str], out: Path) -> None:
         self._files = out, out.with_suffix(".err")
@@ -199,13 +187,7 @@ class RunningProxy:
 
 @contextmanager
 def running_proxy(folder: Path, *words: str, how: signal.Signals = signal.SIGINT) -> Iterator[RunningProxy]:
-    """Run `registry-contracts proxy`, and end it afterwards as a person does, by Ctrl-C.
-
-    Args:
-        folder: Where it runs and reports.
-        words: Its options, such as the target's address.
-        how: The signal that ends it.
-    """
+    """Run `registry-contracts proxy` and report in a folder, and end it afterwards as a person does, by Ctrl-C."""
     given = [*PROGRAM, "proxy", "--port=0", "--page-port=0", f"--reports={folder}", *words]
     process = Process(given, folder, clean_environment(**account_variables()), folder / "proxy.out")
     try:

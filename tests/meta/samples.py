@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 DOCUMENTS = "/api/v2013/documents"
 TOKEN = "/api/v2013/authentication/token"
+LIST = "/api/v2013/document-drafts"
 CONTACT_SCHEMA = {"schema": "contact"}
 #: Messages of the workflow table.
 UNKNOWN = "A document with the identifier does not exist, please provide correct 'identifier' to update."

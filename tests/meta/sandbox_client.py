@@ -13,19 +13,13 @@ from typing import Any
 import requests
 
 from registry_contracts.settings.embedded_sandbox import SANDBOX_SETTINGS
+from tests.meta.program import PATIENCE
 from tests.meta.samples import CONTACT_SCHEMA, TOKEN, contact, credentials, draft_path
-
-#: Seconds that a test waits for an answer, or for a state to come.
-TIME_LIMIT = 120.0
 
 
 @contextmanager
 def sandbox(*options: str) -> Iterator[str]:
-    """Serve a sandbox from a thread of this process; the value is its base address.
-
-    Args:
-        options: As `registry-contracts sandbox` takes them, those about the address and `--cors` aside.
-    """
+    """Serve a sandbox with options of the command, those about the address and `--cors` aside; yield its address."""
     from registry_contracts.sandbox.habits import Settings  # noqa: PLC0415 - most tests need no server in this process
     from registry_contracts.sandbox.serve import altered, command  # noqa: PLC0415
     from registry_contracts.sandbox.weather import lay_over  # noqa: PLC0415
@@ -45,11 +39,7 @@ def sandbox(*options: str) -> Iterator[str]:
 
 @contextmanager
 def serving(app: Any, prepare: Callable[[Any, socket.socket], object] = lambda *_: None) -> Iterator[str]:
-    """Serve an application from a thread of this process; the value is its base address.
-
-    Args:
-        prepare: What is done with the server and its listener before it starts.
-    """
+    """Serve an application, after what is done with server and listener before they start; yield its address."""
     from registry_contracts.sandbox.serve import make_server  # noqa: PLC0415 - most tests need no server in this process
 
     ready = threading.Event()
@@ -60,11 +50,11 @@ def serving(app: Any, prepare: Callable[[Any, socket.socket], object] = lambda *
         thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
         thread.start()
         try:
-            assert ready.wait(TIME_LIMIT)
+            assert ready.wait(PATIENCE)
             yield f"http://127.0.0.1:{port}"
         finally:
             server.should_exit = True
-            thread.join(TIME_LIMIT)
+            thread.join(PATIENCE)
 
 
 Answer = tuple[int, list[tuple[bytes, bytes]], bytes]
@@ -130,38 +120,23 @@ def settings_of(url: str, folder: Path, name: str = "service") -> Path:
 
 
 class SandboxClient(requests.Session):
-    """A client of one sandbox; it is given paths, not addresses.
+    """A client of one sandbox; it is given paths, and signs in at once unless its role is ``None``."""
 
-    Args:
-        url: Base address of the sandbox.
-        role: The account that it signs in with at once; ``None`` is anonymous.
-        realm: The Realm header of the requests; ``None`` sends none.
-    """
-
-    def __init__(self, url: str, role: str | None = "author", realm: str | None = "abs-dev") -> None:
+    def __init__(self, url: str, role: str | None = "author") -> None:
         super().__init__()
         self.base = url
         self.trust_env = False
-        if realm is not None:
-            self.headers["Realm"] = realm
         if role is not None:
-            self.sign_in(role).raise_for_status()
-
-    def sign_in(self, role: str = "author") -> requests.Response:
-        """Send the requests that follow with a new token of a role; return the answer to the sign-in."""
-        nothing = {"Realm": None, "Authorization": None}
-        answer = self.post(TOKEN, json=credentials(role), headers=nothing)
-        if answer.ok:
+            answer = self.post(TOKEN, json=credentials(role))
+            answer.raise_for_status()
             self.headers["Authorization"] = f"Bearer {answer.json()['authenticationToken']}"
-        return answer
+        self.headers["Realm"] = "abs-dev"
 
     def request(self, method: Any, url: Any, *args: Any, **options: Any) -> requests.Response:
-        """Send a request to a path of the sandbox."""
-        options.setdefault("timeout", TIME_LIMIT)
+        options.setdefault("timeout", PATIENCE)
         return super().request(method, self.base + url, *args, **options)
 
     def save(self, uid: str) -> requests.Response:
-        """Save a contact as a draft."""
         return self.put(draft_path(uid), params=CONTACT_SCHEMA, json=contact(uid=uid))
 
 

@@ -18,7 +18,6 @@ class WatchedPage:
     complaints: list[str] = field(default_factory=list)
 
     def ask(self, request: Request) -> None:
-        """Note a request."""
         if not request.is_navigation_request() and not request.url.startswith("data:"):
             self.requested.append(request.url)
 

@@ -4,11 +4,10 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
-#: Seconds that one end waits for the other; only a test that fails waits so long.
-PATIENCE = 120.0
+from tests.meta.program import PATIENCE
 
 
 @dataclass
@@ -21,12 +20,10 @@ class Received:
 
     @property
     def method(self) -> str:
-        """The method of a request."""
         return self.first.partition(" ")[0]
 
     @property
     def target(self) -> str:
-        """The path and query of a request."""
         return self.first.split(" ", 2)[1]
 
     @property
@@ -44,7 +41,6 @@ class Wire:
         self.stream = connection.makefile("rb")
 
     def send(self, content: bytes) -> None:
-        """Send bytes as they are."""
         self.connection.sendall(content)
 
     def message(self) -> Received | None:
@@ -71,7 +67,6 @@ class Wire:
         self.stream.readline()
 
     def close(self) -> None:
-        """Hang up."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.stream.close()
@@ -118,20 +113,15 @@ class Server:
 
     def _follow(self, connection: socket.socket) -> None:
         with suppress(OSError, ValueError), connection:  # the other end had enough
-            wire = Wire(self.secure.wrap_socket(connection, server_side=True) if self.secure else connection)
-            try:
-                self._answer(wire)
-            finally:
-                wire.close()
-
-    def _answer(self, wire: Wire) -> None:
-        self.connections += 1
-        while (message := wire.message()) is not None:
-            self.received.append(message)
-            answer = self.respond(message, wire.connection)
-            if answer is None:
-                return
-            wire.send(answer)
+            secured = self.secure.wrap_socket(connection, server_side=True) if self.secure else connection
+            with closing(Wire(secured)) as wire:
+                self.connections += 1
+                while (message := wire.message()) is not None:
+                    self.received.append(message)
+                    answer = self.respond(message, wire.connection)
+                    if answer is None:
+                        return
+                    wire.send(answer)
 
 
 @contextmanager

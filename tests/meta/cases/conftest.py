@@ -29,7 +29,6 @@ class Scripted(OperationCalls):
         self._rule = rule
 
     def send(self, operation: str, **parts: Any) -> Exchange:
-        """Answer by the rule."""
         self.sent.append((operation, parts))
         status, body = self._rule(operation, {"role": self.role, **parts})
         by: dict[str, Any] = {"id": f"main-{len(self.sent)}", "realm": self.realm, "role": self.role}

@@ -49,11 +49,6 @@ TAKEN = (400, {"message": texts.TAKEN})
 NAMED, SUBMITTED = "a-record-named-locked", "rc-test-submitted"
 
 
-def answering(updates: dict[str, Any], created: Any) -> Any:
-    """A service that answers updates by their identifier, and tries to create in one way."""
-    return lambda operation, parts: updates[parts["path"]["identifier"]] if operation == UPDATE else created
-
-
 @pytest.mark.parametrize(
     ("named", "submitted", "created", "says"),
     [
@@ -70,9 +65,13 @@ def test_a_setting_that_names_no_locked_record_is_no_finding(
     settings = RealmSettings(
         workflow_schema="permit", workflow_document={"title": {"en": "A permit"}}, locked_identifier=NAMED
     )
-    author = scripted(answering({NAMED: named, SUBMITTED: submitted}, created))
+    updates = {NAMED: named, SUBMITTED: submitted}
+
+    def rule(operation: str, parts: dict[str, Any]) -> Any:
+        return updates[parts["path"]["identifier"]] if operation == UPDATE else created
+
     run.offer("abs-dev submission", SUBMITTED)
-    records = WorkflowRecords(World(run, author, Samples(settings, "abs-dev")))
+    records = WorkflowRecords(World(run, scripted(rule), Samples(settings, "abs-dev")))
     if says is None:
         assert records.locked() == NAMED
     else:

@@ -125,9 +125,7 @@ def test_a_contradiction_counts_when_it_was_seen_again_among_the_tries_that_came
 
 
 @pytest.mark.parametrize("interfered", [True, False])
-def test_where_the_way_gives_bare_successes_one_that_is_seen_now_and_then_proves_nothing(
-    catalogue: Any, interfered: bool
-) -> None:
+def test_a_bare_success_of_the_way_proves_nothing(catalogue: Any, interfered: bool) -> None:
     made = [Attempt(number) for number in (1, 2, 3)]
     for attempt, status in zip(made, (200, 400, 200), strict=True):
         sent = exchange(answer(None, status), "deleteDraft", id=f"main-{attempt.number}")

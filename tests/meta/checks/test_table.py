@@ -27,6 +27,9 @@ PIXEL = bytes.fromhex(
     "47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b"
 )
 NAMED = {"errors": [{"code": "Error.Mandatory", "property": "firstName"}]}
+OF_TYPE = {"errors": [{"code": "Error.InvalidType", "property": "firstName"}]}
+ROW, REFUSAL = "workflow-anonymous", {"message": ANONYMOUS}
+DOCUMENT = {"document": {"title": "x"}}
 
 
 def answer(status: int = 200, body: Any = None, kind: str = "application/json") -> Response:
@@ -51,9 +54,7 @@ TWINS = {
     "no-content": Twins(answer(), answer(200, {})),
     "errors-array": Twins(answer(400, NAMED), answer(400, {"errors": []})),
     "error-named": Twins(
-        answer(400, NAMED),
-        answer(400, {"errors": [{"code": "Error.InvalidType", "property": "firstName"}]}),
-        {"code": "Error.Mandatory", "field": "firstName"},
+        answer(400, NAMED), answer(400, OF_TYPE), {"code": "Error.Mandatory", "field": "firstName"}
     ),
     "error-elements": Twins(answer(400, NAMED), answer(400, {"errors": [{"code": "Error.Mandatory"}]})),
     "error-codes": Twins(answer(400, NAMED), answer(400, {"errors": [{"code": "Odd", "property": "a"}]})),
@@ -64,20 +65,16 @@ TWINS = {
         answer(200, {"expiration": "2030-01-01T00:00Z"}),
     ),
     "no-token": Twins(answer(401, {}), answer(401, {"authenticationToken": "x"})),
-    "token-taken": Twins(answer(404, {}), answer(403, {"message": ANONYMOUS}), {"realm": "abs-dev"}),
+    "token-taken": Twins(answer(404, {}), answer(403, REFUSAL), {"realm": "abs-dev"}),
     "list": Twins(answer(200, []), answer(200, {"a": 1})),
     "items-at-most": Twins(answer(200, [{}]), answer(200, [{}, {}]), {"items": 1}),
     "list-without": Twins(
         answer(200, [{"a": f"{UID}x"}]), answer(200, [{"a": {"b": UID}}]), {"identifier": UID}
     ),
-    "document": Twins(
-        answer(200, {"a": {"title": "x", "more": 1}}),
-        answer(200, {"title": "y"}),
-        {"document": {"title": "x"}},
-    ),
+    "document": Twins(answer(200, {"a": {"title": "x", "more": 1}}), answer(200, {"title": "y"}), DOCUMENT),
     "metadata": Twins(answer(200, {"size": 1}), answer(200, {})),
     "gone": Twins(answer(404), answer(204)),
-    "content-gone": Twins(answer(200, {}), answer(200, {"title": "x"}), {"document": {"title": "x"}}),
+    "content-gone": Twins(answer(200, {}), answer(200, {"title": "x"}), DOCUMENT),
     "image": Twins(answer(200, PIXEL, "image/gif"), answer(200, b"no picture", "text/plain")),
     "same-bytes": Twins(
         answer(200, b"bytes"), answer(200, b"byteS"), {"size": 5, "digest": digest_of(b"bytes")}
@@ -85,11 +82,7 @@ TWINS = {
     "attachment-listed": Twins(
         answer(200, [{"id": 7}]), answer(200, [{"id": 8}]), {"filename": "map.png", "numbers": [7]}
     ),
-    "message": Twins(
-        answer(403, {"m": ANONYMOUS}),
-        answer(401, {"m": ANONYMOUS}),
-        {"clause": "workflow-anonymous", "realm": "abs-dev"},
-    ),
+    "message": Twins(answer(403, REFUSAL), answer(401, REFUSAL), {"clause": ROW, "realm": "abs-dev"}),
     "identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": f"{UID}-2"}), {"identifier": UID}),
     "any-identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": "short"})),
     "record-found": Twins(answer(400, {"m": "locked"}), answer(400, {"m": UNKNOWN})),
@@ -109,7 +102,7 @@ TWINS = {
 def test_a_check_tells_its_twins_apart(check: Check) -> None:
     """A check that is never contradicted, or never holds, would claim nothing."""
     twins = TWINS[check.id]
-    clause = load_catalogue().clause(check.clauses[0] if check.clauses else "workflow-anonymous")
+    clause = load_catalogue().clause(check.clauses[0] if check.clauses else ROW)
     kept, broken = (
         check.judge(clause, clause.operations[0], messages.exchange(each), twins.arguments)
         for each in (twins.keeps, twins.breaks)
@@ -124,6 +117,9 @@ DRAFT = "/api/v2013/documents/rc-test-0001/versions/draft"
 TOKEN, PASSWORD = "a-token-of-the-service", "pass-word-17"
 SERVER, SECRET, LABEL = "no-server-error", "no-secret-echoed", "json-labelled-json"
 CONTACT = samples.contact()
+ISSUED = {"authenticationToken": "abcdefghijkl", "expiration": "tomorrow"}
+SIGNING_IN = {"email": "a@b.test", "password": "correct-horse"}
+SUBMISSION = "/api/v2023/documents/schemas/x/rc-test-0001"
 
 
 def exchange(method: str, path: str, response: Response, body: Any = None, **headers: str) -> Exchange:
@@ -190,19 +186,8 @@ def test_a_request_without_a_token_has_to_be_refused() -> None:
         (("GET", "/api/v2013/document-drafts", answer(200, {"a": 1})), "list-answers"),
         (("GET", "/api/v2013/document-drafts?%24top=1", answer(200, [{}, {}])), "list-top"),
         (("GET", "/api/v2013/documents/rc-test-01/versions/draft", answer(200, {})), "uid-too-short"),
-        (
-            (
-                "POST",
-                "/api/v2013/authentication/token",
-                answer(200, {"authenticationToken": "abcdefghijkl", "expiration": "tomorrow"}),
-                {"email": "a@b.test", "password": "correct-horse"},
-            ),
-            "token-expiration-format",
-        ),
-        (
-            ("PUT", "/api/v2023/documents/schemas/x/rc-test-0001", answer(200, {"a": "b"}), {"document": {}}),
-            "workflow-identifier-kept",
-        ),
+        (("POST", samples.TOKEN, answer(200, ISSUED), SIGNING_IN), "token-expiration-format"),
+        (("PUT", SUBMISSION, answer(200, {"a": "b"}), {"document": {}}), "workflow-identifier-kept"),
     ],
 )
 def test_an_answer_is_held_to_what_it_has_to_carry(parts: tuple[Any, ...], clause: str) -> None:

@@ -20,15 +20,7 @@ from registry_contracts.cli.program import COMMANDS
 from registry_contracts.cli.program import program as commands
 from registry_contracts.proving.__main__ import command as proof
 from registry_contracts.sandbox import serve
-from tests.meta.program import (
-    CHECKOUT,
-    IN_PROCESS,
-    Program,
-    RunCommand,
-    clean_environment,
-    finished,
-    in_this_process,
-)
+from tests.meta.program import CHECKOUT, Program, RunCommand, clean_environment, finished, in_this_process
 
 DOCUMENTS = (
     *sorted(CHECKOUT.glob("*.md")),
@@ -83,7 +75,7 @@ def test_every_proof_in_the_documents_can_be_asked_for(line: str) -> None:
 
 def test_every_option_of_pytest_in_the_documents_is_one() -> None:
     lines = [each for each in written("pytest") if "--" in each]
-    helped = in_this_process(lambda: pytest.main(["--help"]), CHECKOUT, clean_environment(**IN_PROCESS))
+    helped = in_this_process(lambda: pytest.main(["--help"]), CHECKOUT, clean_environment())
     there = set(re.findall(r"--[a-z][a-z-]+", helped.out))
     assert len(lines) > 2, lines
     unknown = {each for line in lines for each in re.findall(r"(?<!\S)--[a-z][a-z-]+", line)} - there

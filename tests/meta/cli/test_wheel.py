@@ -63,9 +63,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for words in (build, [*install, "registry-contracts"]):
         subprocess.run([sys.executable, "-m", *words], cwd=CHECKOUT, check=True, timeout=LONG)
     site = next(root.glob("lib/python*/site-packages"))
-    lent = {
-        str(metadata.distribution(name).locate_file("")) for name in ("pytest", "schemathesis", "uvicorn")
-    }
+    names = ("pytest", "schemathesis", "uvicorn")
+    lent = {str(metadata.distribution(name).locate_file("")) for name in names}
     (site / "lent.pth").write_text("\n".join(lent), encoding="utf-8")
     return python
 
@@ -99,9 +98,8 @@ def test_the_workflow_for_gates_works_in_another_repository(installed: Installed
     program = installed.python.with_name("registry-contracts")
     explained = installed(f"{installed.python} -P {program}", "explain", "attachment-create-accepted")
     assert "test_attachment_life.py" in explained.out, explained.err
-    assert {path.name for path in installed.folder.iterdir()} - {
-        name.partition("/")[0] for name in FOREIGN
-    } == {"sdk.toml", "reports"}
+    foreign = {name.partition("/")[0] for name in FOREIGN}
+    assert {path.name for path in installed.folder.iterdir()} - foreign == {"sdk.toml", "reports"}
     assert not list(installed.home.glob("registry-contracts-*")), "private folders of runs"
 
 

@@ -101,15 +101,6 @@ def test_production_gives_no_address_and_its_realms_nothing(command: RunCommand,
     assert "a-locked-record" not in Path("targets", "dev.toml").read_text("utf-8")
 
 
-def learned(query: str, **headers: str) -> Any:
-    listed = [{"name": name.replace("_", "-"), "value": value} for name, value in headers.items()]
-    read = read_entry(
-        1, entry("GET", f"{SITE}/api/v2013/document-drafts?{query}", answer="[]", headers=listed)
-    )
-    assert read is not None
-    return learn([read])
-
-
 @pytest.mark.parametrize(
     ("value", "scheme", "told"),
     [
@@ -120,7 +111,11 @@ def learned(query: str, **headers: str) -> Any:
     ],
 )
 def test_a_client_s_own_names_are_learned_and_no_token(value: str, scheme: str | None, told: str) -> None:
-    found = learned("limit=1", X_Tenant="abs-dev", Authorization=value)
+    headers = [{"name": "X-Tenant", "value": "abs-dev"}, {"name": "Authorization", "value": value}]
+    url = f"{SITE}/api/v2013/document-drafts?limit=1"
+    read = read_entry(1, entry("GET", url, answer="[]", headers=headers))
+    assert read is not None
+    found = learn([read])
     notes = "; ".join(found.notes)
     assert (found.names.scheme, found.names.query) == (scheme, {})
     assert (found.names.realm_header, [*found.realms]) == ("X-Tenant", ["abs-dev"])

@@ -21,10 +21,7 @@ from tests.meta.sandbox_client import NOT_FOUND, Answer, Faulty, Rule, settings_
 
 PLANTED = CHECKOUT / "tests" / "planted"
 #: Planted, and the suite's own that reads the description.
-PLANTED_CASES = (
-    PLANTED / "cases.py",
-    CHECKOUT / "tests" / "contract" / "property" / "test_generated_faults.py",
-)
+PLANTED_CASES = (PLANTED / "cases.py", CHECKOUT / "tests/contract/property/test_generated_faults.py")
 
 
 @dataclass
@@ -69,11 +66,7 @@ class Ended:
 
 
 class Runner:
-    """Starts runs of planted cases: in this process, or in one of their own where a test interferes with it.
-
-    Args:
-        scratch: Folder of the test.
-    """
+    """Starts runs of planted cases: in this process, or in one of their own where a test interferes with it."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -94,7 +87,6 @@ class Runner:
         (self.private_parent / "enough").touch()
 
     def end(self, process: Process) -> Ended:
-        """Wait for the end of a run that was started."""
         return Ended(*process.communicate(), self.reports)
 
     def apart(self, *words: str) -> Ended:
@@ -107,7 +99,6 @@ class Runner:
         return self._command("run", *given) if program else self._here(partial(pytest.main, given))
 
     def sweep(self, *words: str) -> Ended:
-        """Run `registry-contracts sweep` to its end."""
         return self._command("sweep", f"--reports={self.reports}", *words)
 
     def _command(self, *words: str) -> Ended:

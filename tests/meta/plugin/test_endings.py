@@ -10,55 +10,40 @@ from typing import Any
 import pytest
 
 from tests.meta.plugin.conftest import PLANTED_CASES, hiding
-from tests.meta.sandbox_client import JSON, NOT_FOUND
+from tests.meta.sandbox_client import JSON, NOT_FOUND, Answer, Rule
 
 GET, SAVE = "draft-get-content", "draft-save-creates"
 MANY = ("-k", "test_many", "--realm=abs-dev")
 
+
+def saving(answer: Answer | None, after: int = 0) -> Rule:
+    """Answer saves, those that come after so many of one kind."""
+    return lambda method, _, before: answer if method == "PUT" and before >= after else None
+
+
+HOLDS, STUCK = saving(None), "inconclusive"
+EMPTY, FAILED = (200, JSON, b"{}"), (500, JSON, b"{}")
+QUIET = {SAVE: "pass", GET: "untested", "draft-save-answer": "observed", "no-server-error": "pass"}
+BLOCKED = {GET: STUCK, SAVE: STUCK, "no-server-error": "fail"}
 #: What a service does, which cases run, the exit code, and the verdicts on some clauses.
-ENDINGS: dict[str, tuple[Any, str, int, dict[str, str]]] = {
+ENDINGS: dict[str, tuple[Rule, str, int, dict[str, str]]] = {
     "it holds, and the only case of a must asserts nothing": (
-        lambda *_: None,
+        HOLDS,
         "test_save or test_only_sends",
         6,
-        {SAVE: "pass", GET: "untested", "draft-save-answer": "observed", "no-server-error": "pass"},
+        QUIET,
     ),
-    "a should is only advised": (
-        hiding((200, JSON, b"{}")),
-        "test_should",
-        0,
-        {"draft-get-absent": "advisory"},
-    ),
-    "an account is missing, strictly": (
-        lambda *_: None,
-        "test_missing_account or test_should",
-        6,
-        {SAVE: "untested"},
-    ),
+    "a should is only advised": (hiding(EMPTY), "test_should", 0, {"draft-get-absent": "advisory"}),
+    "an account is missing, strictly": (HOLDS, "test_missing_account or test_should", 6, {SAVE: "untested"}),
     "the first failure stops it": (hiding(), "test_many", 1, {GET: "fail"}),
-    "a precondition fails": (
-        lambda method, *_: NOT_FOUND if method == "PUT" else None,
-        "test_content",
-        6,
-        {GET: "inconclusive"},
-    ),
-    "a plain save is refused after one was taken": (
-        lambda method, _, before: NOT_FOUND if method == "PUT" and before > 1 else None,
-        "test_many",
-        1,
-        {GET: "inconclusive", SAVE: "fail"},
-    ),
-    "a server error blocks the rest": (
-        lambda method, *_: (500, JSON, b"{}") if method == "PUT" else None,
-        "test_content or test_save",
-        1,
-        {GET: "inconclusive", SAVE: "inconclusive", "no-server-error": "fail"},
-    ),
+    "a precondition fails": (saving(NOT_FOUND), "test_content", 6, {GET: STUCK}),
+    "a plain save is refused later": (saving(NOT_FOUND, 2), "test_many", 1, {GET: STUCK, SAVE: "fail"}),
+    "a server error blocks the rest": (saving(FAILED), "test_content or test_save", 1, BLOCKED),
 }
 
 
 @pytest.mark.parametrize("name", ENDINGS)
-def test_how_a_run_ends(run: Any, faulty: Callable[..., Any], name: str) -> None:
+def test_how_a_run_ends(run: Any, faulty: Any, name: str) -> None:
     rule, words, code, verdicts = ENDINGS[name]
     service = faulty(rule, only_author="account" in name)
     further = ["--strict"] * ("strictly" in name) + ["-x"] * ("first" in name)
@@ -110,7 +95,7 @@ def test_cases_that_cannot_be_collected_end_with_3(run: Any, tmp_path: Path) -> 
     ids=["old for a while", "one of three nodes stays old"],
 )
 def test_what_an_old_node_answers_while_a_deployment_is_rolling_fails_no_run(
-    run: Any, faulty: Callable[..., Any], seconds: float, nodes: int, code: int, standing: str
+    run: Any, faulty: Any, seconds: float, nodes: int, code: int, standing: str
 ) -> None:
     reads = list[float]()
 
@@ -129,7 +114,7 @@ def test_what_an_old_node_answers_while_a_deployment_is_rolling_fails_no_run(
 
 
 @pytest.mark.parametrize("size", [1_000, 60_000])
-def test_a_full_disk_is_an_error_and_drafts_go(run: Any, faulty: Callable[..., Any], size: int) -> None:
+def test_a_full_disk_is_an_error_and_drafts_go(run: Any, faulty: Any, size: int) -> None:
     service = faulty()
     # `latest` leads to an older run, which passed.
     (run.reports / "20200101-000000-old").mkdir(parents=True)
@@ -159,7 +144,7 @@ def test_what_lies_in_the_way_of_the_reports_is_told(run: Any, name: str) -> Non
     assert (ended.code, "Traceback" in ended.output) == (code, False), ended.output
 
 
-def test_two_workers_share_their_tokens_and_give_one_verdict(run: Any, faulty: Callable[..., Any]) -> None:
+def test_two_workers_share_their_tokens_and_give_one_verdict(run: Any, faulty: Any) -> None:
     service = faulty(hiding())
     chosen = "test_content or test_save or test_should"
     ended = run.apart("-k", chosen, f"--target={service.target}", "-n", "2")
@@ -171,7 +156,7 @@ def test_two_workers_share_their_tokens_and_give_one_verdict(run: Any, faulty: C
     assert ended.verdict["leftovers"] == []
 
 
-def test_a_case_that_kills_its_worker_is_an_error_and_no_more(run: Any, faulty: Callable[..., Any]) -> None:
+def test_a_case_that_kills_its_worker_is_an_error_and_no_more(run: Any, faulty: Any) -> None:
     service = faulty()
     ended = run.apart(*MANY, "-p", "crashing", "-n", "1", f"--target={service.target}")
     assert ended.code == 3, ended.output

@@ -29,7 +29,7 @@ def until(ready: Callable[[], bool], process: Any) -> None:
     ("number", "workers"), [(signal.SIGTERM, ()), (signal.SIGINT, ("-n", "1"))], ids=["terminated", "ctrl-c"]
 )
 def test_a_stopped_run_cleans_up_and_reports(
-    run: Any, faulty: Callable[..., Any], number: int, workers: tuple[str, ...]
+    run: Any, faulty: Any, number: int, workers: tuple[str, ...]
 ) -> None:
     service = faulty(delay=0.05)
     process = run.start("-k", "test_many", f"--target={service.target}", *workers)
@@ -66,23 +66,11 @@ def saved(service: Any) -> set[str]:
     return {path for method, path in service.app.done if method == "PUT" and path.endswith("/draft")}
 
 
-def kill(run: Any, service: Any) -> set[str]:
-    """Start a run, kill it while it has drafts on the service, and return these once nothing of it is alive."""
-    process = run.start(*WAITING, f"--target={service.target}")
-    # The look before the run saves one draft, the case that waits another.
-    until(lambda: len(saved(service)) > 1, process)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    # What was under way when the run died is stored or not; then it is known.
-    eventually(lambda: len(service.app.done) >= len(service.app.requests))
-    return saved(service)
-
-
 def folders(run: Any) -> list[Path]:
     return sorted(path for path in run.reports.iterdir() if path.is_dir() and not path.is_symlink())
 
 
-def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any]) -> None:
+def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Any) -> None:
     service = faulty()
     process = run.start(*WAITING, "--realm=bch-dev", f"--target={service.target}")
     until(lambda: bool(saved(service)), process)
@@ -97,9 +85,16 @@ def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Callable[..., Any])
     assert theirs <= service.app.paths("DELETE")
 
 
-def test_without_a_ledger_only_own_drafts_go(run: Any, faulty: Callable[..., Any]) -> None:
+def test_without_a_ledger_only_own_drafts_go(run: Any, faulty: Any) -> None:
     service = faulty()
-    left = kill(run, service)
+    process = run.start(*WAITING, f"--target={service.target}")
+    # The look before the run saves one draft, the case that waits another.
+    until(lambda: len(saved(service)) > 1, process)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    # What was under way when the run died is stored or not; then it is known.
+    eventually(lambda: len(service.app.done) >= len(service.app.requests))
+    left = saved(service)
     verdict = write_all(folders(run)[0], ("verdict", "summary"))
     assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
     dry = run.sweep(f"--target={service.target}", "--dry-run")
@@ -116,12 +111,11 @@ def test_without_a_ledger_only_own_drafts_go(run: Any, faulty: Callable[..., Any
     done = run.sweep(f"--target={service.target}", "--older-than=0")
     assert (done.code, service.app.paths("DELETE")) == (0, left), done.output
     everything = run.sweep(f"--target={service.target}", "--all-of-mine")
-    assert {path.split("/")[4] for path in service.app.paths("DELETE") - left} == set(own[:2]), (
-        everything.output
-    )
+    removed = {path.split("/")[4] for path in service.app.paths("DELETE") - left}
+    assert removed == set(own[:2]), everything.output
 
 
-def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Callable[..., Any]) -> None:
+def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Any) -> None:
     deleting, ended_at_once = threading.Event(), threading.Event()
 
     def held_deletes(method: str, _path: str, _before: int) -> None:

@@ -1,7 +1,6 @@
 """Every run leaves every report, and the machine's answer keeps its schema."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 from unittest.mock import Mock
 
@@ -13,7 +12,7 @@ from tests.meta.plugin.conftest import hiding
 from tests.meta.sandbox_client import JSON, NOT_FOUND
 
 
-def test_every_report_is_written_and_shows_answers_safely(run: Any, faulty: Callable[..., Any]) -> None:
+def test_every_report_is_written_and_shows_answers_safely(run: Any, faulty: Any) -> None:
     escape = (404, JSON, b'{"message": "\\u001b]0;owned \\u202e"}')
     target = f"--target={faulty(hiding(escape)).target}"
     ended = run("-k", "test_content or test_save", "--realm=abs-dev", target, program=True)
@@ -34,7 +33,7 @@ def test_every_report_is_written_and_shows_answers_safely(run: Any, faulty: Call
     assert not list(ended.folder.glob("ledger-*"))
 
 
-def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: Callable[..., Any]) -> None:
+def test_allure_has_one_result_a_case_and_tells_realms_apart(run: Any, faulty: Any) -> None:
     service = faulty(lambda method, *_: NOT_FOUND if method == "GET" else None)
     folder = run.scratch / "results"
     ended = run("-k", "test_content", f"--target={service.target}", f"--alluredir={folder}")

@@ -5,7 +5,7 @@ import json
 import pickle
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def unpacked(content: bytes) -> Iterator[bytes]:
             yield base64.b64decode(coded)
 
 
-def test_no_secret_of_an_echoing_service_is_in_the_evidence(run: Any, faulty: Callable[..., Any]) -> None:
+def test_no_secret_of_an_echoing_service_is_in_the_evidence(run: Any, faulty: Any) -> None:
     def echo(method: str, *_: Any) -> Any:
         """Repeat the token of a read in the body and in headers."""
         if method != "GET":
@@ -90,9 +90,7 @@ def test_no_secret_of_an_echoing_service_is_in_the_evidence(run: Any, faulty: Ca
         ("breaking", "RuntimeError: no place for [redacted]"),
     ],
 )
-def test_a_crash_is_told_without_secrets(
-    run: Any, faulty: Callable[..., Any], plugin: str, told: str
-) -> None:
+def test_a_crash_is_told_without_secrets(run: Any, faulty: Any, plugin: str, told: str) -> None:
     chosen = ("-k", "test_many", "--realm=abs-dev", "-n", "1", "-p", plugin, "--showlocals")
     ended = run.apart(*chosen, f"--target={faulty().target}")
     assert ended.code == 3, ended.output
@@ -103,20 +101,15 @@ def test_a_crash_is_told_without_secrets(
     assert_clean(ended, {"sandbox-author", "sandbox-restricted"})
 
 
-def tokens(run: Any) -> dict[Path, str]:
-    """The files with tokens of the runs that go on."""
-    shared = run.private_parent.glob("registry-contracts-*/shared/*")
-    kept = {path: path.read_bytes() for path in shared if not path.name.endswith((".lock", ".new"))}
-    read = {path: pickle.loads(content) for path, content in kept.items() if b"Token" in content}  # noqa: S301
-    return {path: token.value for path, token in read.items()}
-
-
-def test_while_a_run_goes_on_its_tokens_are_private(run: Any, faulty: Callable[..., Any]) -> None:
+def test_while_a_run_goes_on_its_tokens_are_private(run: Any, faulty: Any) -> None:
     service = faulty()
     process = run.start("-k", "test_waiting", f"--target={service.target}")
     # The look before the run saves one draft, the case that waits another.
     eventually(lambda: [method for method, _ in service.app.done].count("PUT") > 1)
-    found = tokens(run)
+    shared = run.private_parent.glob("registry-contracts-*/shared/*")
+    kept = {path: path.read_bytes() for path in shared if not path.name.endswith((".lock", ".new"))}
+    read = {path: pickle.loads(content) for path, content in kept.items() if b"Token" in content}  # noqa: S301
+    found = {path: token.value for path, token in read.items()}
     assert len(found) == 4
     (private,) = {path.parent for path in found}
     assert private.stat().st_mode & 0o777 == 0o700

@@ -1,5 +1,9 @@
-"""What cannot be used is told in one line, with exit code 4 or 6; where no case could get anywhere, one cause is."""
+"""What cannot be used is told in one line, with exit code 4 or 6; where no case could get anywhere, one cause is.
 
+Also what a run takes in and sends, and what it warns of before.
+"""
+
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -7,22 +11,15 @@ from typing import Any
 
 import pytest
 
+from registry_contracts.interface.location import cases_directory
 from registry_contracts.sandbox.app import create_app
 from registry_contracts.sandbox.habits import Settings
-from tests.meta.program import IN_PROCESS, clean_environment, in_this_process
+from tests.meta.program import CHECKOUT, IN_PROCESS, Program, clean_environment, in_this_process
 from tests.meta.sandbox_client import JSON
 
 PLUGIN = "registry_contracts.plugin"
 REALMS = ("abs-dev", "bch-dev", "chm-dev")
 PAGE = (404, [(b"content-type", b"text/html")], b"<!doctype html><title>Sign in</title>")
-
-
-def complaint(ended: Any) -> str:
-    """The only line in which a run complains."""
-    assert "Traceback" not in ended.output, ended.output
-    lines = [line for line in ended.output.splitlines() if line.strip()]
-    assert len(lines) == 1, ended.output
-    return str(lines[0])
 
 
 @pytest.mark.parametrize(
@@ -41,13 +38,14 @@ def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: st
     run.environment |= dict.fromkeys(IN_PROCESS, "")  # which would be told as a reason
     ended = run(option, program=option in ("--nonsense", "--prfile=smoke"))
     assert ended.code == 4, ended.output
-    assert re.search(words, complaint(ended))
+    (line,) = [line for line in ended.output.splitlines() if line.strip()]
+    assert re.search(words, line)
     # A pipeline may read the verdict file in place of the exit code: that of an older run would be wrong.
     assert [path.name for path in run.reports.iterdir()] == ["20200101-000000-old"]
 
 
 @pytest.mark.parametrize(("wait", "code"), [("0", 6), ("20", 5)])
-def test_a_starting_target_is_waited_for(run: Any, faulty: Callable[..., Any], wait: str, code: int) -> None:
+def test_a_starting_target_is_waited_for(run: Any, faulty: Any, wait: str, code: int) -> None:
     unavailable: Any = (503, [], b"")
     starting = iter([unavailable] * 6)
     service = faulty(lambda *_: next(starting, None))
@@ -55,7 +53,7 @@ def test_a_starting_target_is_waited_for(run: Any, faulty: Callable[..., Any], w
     assert ended.code == code, ended.output
 
 
-def test_a_wrong_password_ends_with_6_and_is_not_shown(run: Any, faulty: Callable[..., Any]) -> None:
+def test_a_wrong_password_ends_with_6_and_is_not_shown(run: Any, faulty: Any) -> None:
     service = faulty()
     run.environment["SANDBOX_AUTHOR_PASSWORD"] = "wrong-and-still-secret"
     ended = run("-k", "test_content", f"--target={service.target}", program=True)
@@ -104,7 +102,7 @@ def test_realms_by_other_names_are_one_finding_with_them(run: Any, serve_app: Ca
     assert "refuses every realm" in ended.verdict["environment"]["breaker"]
 
 
-def test_a_wrong_path_of_the_address_is_told_in_one_line(run: Any, faulty: Callable[..., Any]) -> None:
+def test_a_wrong_path_of_the_address_is_told_in_one_line(run: Any, faulty: Any) -> None:
     service = faulty(lambda *_: (404, JSON, b"{}"))
     ended = run(f"--target={service.target}", program=True)
     assert ended.code == 6, ended.output
@@ -120,7 +118,7 @@ def test_a_wrong_path_of_the_address_is_told_in_one_line(run: Any, faulty: Calla
     ],
 )
 def test_where_no_case_could_get_anywhere_the_cause_is_told_within_twelve_requests(
-    run: Any, faulty: Callable[..., Any], lists: Any, schema: str, told: str
+    run: Any, faulty: Any, lists: Any, schema: str, told: str
 ) -> None:
     service = faulty(lambda _, path, __: lists if path.endswith("/document-drafts") else None)
     text = re.sub(r'(?<=workflow_schema = )("[^"]*")', schema, service.target.read_text("utf-8"))
@@ -129,3 +127,34 @@ def test_where_no_case_could_get_anywhere_the_cause_is_told_within_twelve_reques
     assert (ended.code, ended.verdict["findings"]) == (6, []), ended.output
     assert told in ended.verdict["environment"]["breaker"]
     assert ended.verdict["environment"]["requests"] <= 12
+
+
+def test_smoke_takes_in_every_case_that_is_marked(program: Program) -> None:
+    taken = program("run", "--collect-only", "-q", "--profile=smoke").out
+    marked = [
+        rf"{path.name}::{function}\[[a-z-]+{re.escape(parameter)}"
+        for path in cases_directory().rglob("test_*.py")
+        for words, function in re.findall(
+            r"^@smoke\(([^)]*)\)(?=.*?\ndef (\w+))", path.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        )
+        for parameter in re.findall(r'"([^"]+)"', words) or [""]
+    ]
+    assert len(marked) > 50, marked
+    assert [each for each in marked if not re.search(each, taken)] == []
+
+
+def test_smoke_sends_no_more_than_the_readme_says(program: Program) -> None:
+    bar = re.search(r"at most (\d+) requests", (CHECKOUT / "README.md").read_text("utf-8"))
+    assert program("run", "--profile=smoke").code == 0
+    verdict = json.loads((program.folder / "reports" / "latest" / "verdict.json").read_text("utf-8"))
+    assert bar is not None
+    assert verdict["environment"]["requests"] <= int(bar[1])
+
+
+def test_a_password_that_is_an_ordinary_word_is_warned_of(program: Program) -> None:
+    words = ("run", "--plan", "--realm=abs-dev", "-k=draft", "--base-url=http://127.0.0.1:9")
+    for password, times in (("draft", 1), ("hunter2-correct-horse", 0)):
+        program.environment.update(REGISTRY_EMAIL="a@b.test", REGISTRY_PASSWORD=password)
+        planned = program(*words)
+        assert planned.code == 0, planned
+        assert planned.out.count("the password of author is an ordinary word") == times

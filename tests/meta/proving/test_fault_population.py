@@ -87,9 +87,7 @@ def test_the_sandbox_has_the_relations_of_the_factor_table() -> None:
         ("updateWorkflowRecord:status-404@locked+faulty", {"workflow-order-locked-before-validation"}),
     ],
 )
-def test_the_clauses_of_a_crossed_fault_come_from_its_effect_and_its_values(
-    name: str, clauses: set[str]
-) -> None:
+def test_a_crossed_fault_has_the_clauses_of_its_effect_and_values(name: str, clauses: set[str]) -> None:
     assert clauses <= set(population.load(name).breaks)
 
 
@@ -119,9 +117,7 @@ def test_where_nothing_is_promised_there_is_no_fault(name: str) -> None:
         ("saveDraft:failed@uid_of_128", False, False),
     ],
 )
-def test_a_sandbox_counts_how_often_a_fault_acted_against_a_promise(
-    name: str, altered: bool, mattered: bool
-) -> None:
+def test_a_sandbox_counts_how_often_a_fault_broke_a_promise(name: str, altered: bool, mattered: bool) -> None:
     with sandbox("--fault", name) as url:
         client, uids = SandboxClient(url), (new_uid(), new_uid())
         for uid in (*uids, *uids):

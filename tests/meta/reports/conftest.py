@@ -11,14 +11,12 @@ from tests.meta.reports.sample_runs import CATALOGUE, IN_ENVIRONMENT, build_run,
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Folder of the run."""
     monkeypatch.setenv("REGISTRY_PASSWORD", IN_ENVIRONMENT)
     return build_run(tmp_path / "reports" / "run", first_worker, second_worker)
 
 
 @pytest.fixture
 def verdict(folder: Path) -> RunVerdict:
-    """Write the reports into the folder."""
     return write_all(folder, catalogue=CATALOGUE)
 
 

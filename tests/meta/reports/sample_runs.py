@@ -28,16 +28,7 @@ HOSTILE = (
 HOSTILE_NAME = re.sub(r"[/\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", "", HOSTILE)
 #: Bodies that not every reader of JSON takes, and values that not every writer of it writes.
 ODD_BODIES = ("NaN", "-Infinity", "1e400", "9" * 5000, "[" * 5000, '{"a": NaN}', '{"a": 1, "a": "\\ud800"}')
-ODD_VALUES: tuple[Any, ...] = (
-    10**4000,
-    -(10**400),
-    1e308,
-    math.inf,
-    [HOSTILE],
-    {HOSTILE: [True, None]},
-    {},
-    "",
-)
+ODD_VALUES: list[Any] = [10**4000, -(10**400), 1e308, math.inf, [HOSTILE], {HOSTILE: [True, None]}, {}, ""]
 IN_ENVIRONMENT = "known-to-the-environment-only"
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 Work = Callable[[Journal], None]
@@ -94,10 +85,8 @@ def first_worker(journal: Journal) -> None:
             for odd in ODD_BODIES
         ),
     )
-    told: dict[str, Any] = {
-        "seen": HOSTILE,
-        "reproduce": Reproduce("run --finding 0", (f"curl -d '{HOSTILE}'",)),
-    }
+    again = Reproduce("run --finding 0", (f"curl -d '{HOSTILE}'",))
+    told: dict[str, Any] = {"seen": HOSTILE, "reproduce": again}
     journal.write("finding", finding(failed, reproduced=2, exchanges=shown, **told))
     blocked = Block("getDraft", "abs-dev", "getDraft gives other content")
     ending(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)
@@ -139,11 +128,10 @@ def build_run(run: Path, *workers: Work, **more: Any) -> Path:
     baseline.write(run / "baseline.yaml", baseline.Baseline("x", seen))
     settings = {"mode": "warn", "baseline": "baselines/x.yaml", "known": True}
     (run / "drift.json").write_text(json.dumps(settings))
+    verdicts = {"r1": "pass", HOSTILE_NAME: "fail", "r3": "pass"}
     earlier = [
         PastRun(name, f"2026-01-0{day}T10:00:00+00:00", "gate", verdict, 90, 10.0, {"pass": day})
-        for day, (name, verdict) in enumerate(
-            [("r1", "pass"), (HOSTILE_NAME, "fail"), ("r3", "pass")], start=1
-        )
+        for day, (name, verdict) in enumerate(verdicts.items(), start=1)
     ]
     trend = Trend("2026-01-01T10:00:00+00:00", "2026-01-02T10:00:00+00:00", 3, 5)
     write_past(run, Past(tuple(earlier), {"draft-get-content": {"abs-dev": trend}}))

@@ -82,9 +82,7 @@ def address(rendered: Path) -> str:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_asks_for_nothing_breaks_nothing_and_fits_its_window(
-    browser: Browser, address: str, width: int
-) -> None:
+def test_the_page_is_quiet_and_fits_its_window(browser: Browser, address: str, width: int) -> None:
     with watched(browser, address, width) as tab:
         assert (tab.requested, tab.complaints) == ([], [])
         tab.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")

@@ -65,8 +65,7 @@ def sent(
 ) -> Exchange:
     headers = {"Authorization": f"Bearer {REDACTED if role == 'other' else TOKEN}"}
     told = response(status, answer, {"content-type": "application/json"})
-    shown = exchange(told, operation, headers, body, id=key, method=method, url=url, role=role)
-    return replace(shown, request_body=Body.of(body))
+    return exchange(told, operation, headers, body, id=key, method=method, url=url, role=role)
 
 
 SAVED = replace(

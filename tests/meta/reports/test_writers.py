@@ -109,7 +109,6 @@ SCHEMA = jsonschema_rs.Draft202012Validator(json.loads(SCHEMA_FILE.read_text()),
 
 @pytest.fixture(scope="module")
 def content(rendered: Path) -> Any:
-    """The answer of the made-up run for machines."""
     return json.loads((rendered / "verdict.json").read_text())
 
 

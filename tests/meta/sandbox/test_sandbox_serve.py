@@ -111,9 +111,7 @@ def came_of_a_list(client: SandboxClient, time_limit: float = 30) -> str:
         ("latency:seconds=0.01, lost-route:share=1", 5, {"404 html"}),
     ],
 )
-def test_a_client_sees_what_the_weather_makes_of_its_requests(
-    weather: str, times: int, seen: set[str]
-) -> None:
+def test_a_client_sees_what_weather_makes_of_its_requests(weather: str, times: int, seen: set[str]) -> None:
     with sandbox("--weather", weather) as url, SandboxClient(url, role=None) as client:
         time_limit = 0.3 if "silence" in seen else 30
         assert {came_of_a_list(client, time_limit) for _ in range(times)} == seen

@@ -26,7 +26,6 @@ class RecordedSession:
     broken: list[str]
 
     def send(self, method: str, url: str, **parts: Any) -> Exchange:
-        """Send one request."""
         headers = parts.pop("headers", {})
         request = Request(parts.pop("operation", None), method, url, headers, **CONTEXT | parts)
         return self.session.send(request)

@@ -28,7 +28,6 @@ class Registry:
         self.sign_in_status = 200
 
     def __call__(self, request: Received, _: object) -> bytes:
-        """Answer one request."""
         if not request.target.endswith("/token"):
             return answer(f"{self.refuses(request.headers.get('authorization', ''))} Thus", JSON)
         self.issued += 1
@@ -81,9 +80,7 @@ def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> 
     assert not stage.author.another_token_that_ended_early()
 
 
-def test_a_known_token_is_looked_at_when_over(
-    stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_token_is_looked_at_when_over(stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.author.token()
     stage.author.send("createToken", json={})
     # Not found; an unknown token is answered so, and this one with a list: what was asked for is absent.
@@ -105,9 +102,7 @@ def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: Simpl
 
 
 @pytest.mark.parametrize("disturbed", [True, False])
-def test_a_token_that_the_service_forgot_is_renewed_and_noted(
-    stage: SimpleNamespace, disturbed: bool
-) -> None:
+def test_a_token_that_was_forgotten_is_renewed_and_noted(stage: SimpleNamespace, disturbed: bool) -> None:
     stage.author.token()
     # As if the service had come up again without the tokens it had given.
     stage.registry.refuses = lambda sent: 401 if sent.endswith("1") else 200

@@ -5,8 +5,8 @@ import math
 import socket
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock, call
@@ -79,18 +79,9 @@ MOST_MEMORY = 8 * LARGEST_BODY
 TOO_LONG = f"the answer is longer than {LARGEST_BODY} bytes"
 LATE = "no answer within the time limit"
 NO_END = "the answer did not end within the time limit"
+ENDLESS = "a line in the head of the answer is endless"
 TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 INTERIM = "the service sent one interim answer (1xx) after another"
-
-
-@contextmanager
-def bounded() -> Iterator[None]:
-    tracemalloc.start()
-    try:
-        yield
-        assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY
-    finally:
-        tracemalloc.stop()
 
 
 def writing(head: bytes, piece: bytes = b"", pause: float = 0.0) -> Any:
@@ -121,15 +112,12 @@ BAD: dict[str, tuple[Any, ...]] = {
     "masses": (lambda: sized(b"[" + b"1," * (MOST_VALUES + 1) + b"0]"), f"more than {MOST_VALUES:,} values"),
     "endless": (lambda: HEAD + b"\r\n", TOO_LONG, b"x" * MEGABYTE),
     "too-long": (lambda: HEAD + b"Content-Length: 20\r\n\r\n{}", "broke off"),
-    "coding-twice": (
+    "twice": (
         lambda: sized(b"{}", b"Content-Encoding: gzip, gzip\r\n"),
         "Content-Encoding says (gzip, gzip)",
     ),
     "headers": (lambda: HEAD + b"X: y\r\n" * 200 + b"\r\n{}", "flood of headers"),
-    "line": (
-        lambda: HEAD + b"X: " + b"y" * 100_000 + b"\r\n\r\n{}",
-        "a line in the head of the answer is endless",
-    ),
+    "line": (lambda: HEAD + b"X: " + b"y" * 100_000 + b"\r\n\r\n{}", ENDLESS),
     "interim": (lambda: b"HTTP/1.1 103 Early Hints\r\n\r\n" * 60 + OK, INTERIM),
     "text": (lambda: b"no http at all\r\n\r\n", "the answer is no HTTP"),
 }
@@ -140,8 +128,12 @@ def test_a_bad_answer_is_bounded_and_called_what_it_is(
     open_session: Any, serve: Any, head: Callable[[], bytes], says: str, piece: bytes
 ) -> None:
     server = serve(writing(head(), piece))
-    with bounded():
+    tracemalloc.start()
+    try:
         assert says in str(sent(open_session, server).fault)
+        assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,31 @@
-"""Settings: what a file, a name and the variables turn into; a mistake is one line that names place and remedy."""
+"""Settings: what a file, a name and the variables turn into; a mistake is one line that names place and remedy.
 
+What is missing is named, no way of showing anything shows a password, requests leave in the target's names.
+"""
+
+import copy
+import dataclasses
+import json
+import pickle
+import pprint
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import SuiteError, UsageError
 from registry_contracts.settings import settings_reader
 from registry_contracts.settings.guard import checked_base_url
 from registry_contracts.settings.settings_reader import load_target
-from registry_contracts.settings.target import DEVELOPMENT_REALMS, Pace, Target
+from registry_contracts.settings.target import (
+    DEVELOPMENT_REALMS,
+    Account,
+    Pace,
+    RealmSettings,
+    Secret,
+    Target,
+    WireNames,
+)
 
 ROOT = Path(__file__).parents[3]
 PASSWORD = "hunter2-correct-horse"
@@ -17,11 +33,15 @@ ENVIRON = {"REGISTRY_EMAIL": "author@example.test", "REGISTRY_PASSWORD": PASSWOR
 HEAD = 'base_url = "https://Host.example/prefix/"\nkind = "development"\n'
 
 
-def load(folder: Path, text: str, environ: dict[str, str] | None = None) -> Target:
-    (folder / "given.toml").write_text(text, encoding="utf-8")
-    target = load_target("given.toml", ENVIRON if environ is None else environ, folder)
+def loaded(asked: str | None, folder: Path, environ: dict[str, str] = ENVIRON) -> Target:
+    target = load_target(asked, environ, folder)
     assert target is not None
     return target
+
+
+def load(folder: Path, text: str, environ: dict[str, str] = ENVIRON) -> Target:
+    (folder / "given.toml").write_text(text, encoding="utf-8")
+    return loaded("given.toml", folder, environ)
 
 
 def test_nothing_asked_for_and_nothing_set_means_the_sandbox(tmp_path: Path) -> None:
@@ -33,11 +53,8 @@ def test_nothing_asked_for_and_nothing_set_means_the_sandbox(tmp_path: Path) -> 
     ("asked", "more"),
     [(None, {"REGISTRY_BASE_URL": " https://Host.example/ "}), ("https://Host.example/", {})],
 )
-def test_an_address_and_an_account_make_a_target(
-    tmp_path: Path, asked: str | None, more: dict[str, str]
-) -> None:
-    target = load_target(asked, ENVIRON | more, tmp_path)
-    assert target is not None
+def test_address_and_account_make_a_target(tmp_path: Path, asked: str | None, more: dict[str, str]) -> None:
+    target = loaded(asked, tmp_path, ENVIRON | more)
     assert (target.name, target.base_url) == ("environment", "https://host.example")
     assert (target.realms, target.kind) == (DEVELOPMENT_REALMS, "development")
     assert target.accounts["author"].password.reveal() == PASSWORD
@@ -79,16 +96,14 @@ def test_a_name_is_looked_up_in_the_targets_folder(tmp_path: Path) -> None:
     place = tmp_path / "targets" / "dev.local.toml"
     place.write_text(HEAD)
     for asked in ("dev.local", "dev.local.toml", "targets/dev.local.toml", str(place)):
-        target = load_target(asked, ENVIRON, tmp_path)
-        assert target is not None
-        assert target.name == "dev.local"
+        assert loaded(asked, tmp_path).name == "dev.local"
 
 
 def test_whatever_is_loaded_passes_the_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Target] = []
     monkeypatch.setattr(settings_reader, "refuse_production", seen.append)
     assert load(tmp_path, HEAD) in seen
-    assert load_target(None, ENVIRON | ADDRESS, tmp_path) in seen
+    assert loaded(None, tmp_path, ENVIRON | ADDRESS) in seen
 
 
 def test_a_base_url_is_kept_in_one_normal_form() -> None:
@@ -145,9 +160,7 @@ def test_other_roles_are_left_out_when_their_variables_are_not_set(tmp_path: Pat
 
 
 def test_the_example_can_be_used_and_its_commented_keys_are_all_real(tmp_path: Path) -> None:
-    example = load_target("example", ENVIRON, ROOT)
-    assert example is not None
-    assert example.missing("realm.contact_schema", "chm-dev") is None
+    assert loaded("example", ROOT).missing("realm.contact_schema", "chm-dev") is None
     (tmp_path / "samples").mkdir()
     (tmp_path / "samples" / "name-of-a-schema.json").write_text('{"title": "x"}')
     (tmp_path / "company-ca.pem").write_text("")
@@ -163,10 +176,8 @@ def test_the_example_can_be_used_and_its_commented_keys_are_all_real(tmp_path: P
 
 
 REALM, PACE = "[realm.abs-dev]\n", "[pace]\n"
-NAMED, DOCUMENT = (
-    '[accounts.author]\nemail_env = "{}"\npassword_env = "{}"\n',
-    REALM + 'workflow_document = "{}"\n',
-)
+NAMED = '[accounts.author]\nemail_env = "{}"\npassword_env = "{}"\n'
+DOCUMENT = REALM + 'workflow_document = "{}"\n'
 #: What stands below the address and the kind, the line that the message names, and words of it.
 BAD = [
     ("realms = [\n", 4, "not TOML at the end of the file: "),
@@ -239,3 +250,82 @@ def test_a_mistake_is_one_line_without_a_secret(tmp_path: Path, text: str, line:
     assert words in message
     assert "\n" not in message
     assert PASSWORD not in message + repr(caught.value)
+
+
+def a_target() -> Target:
+    account = Account("author", "author@example.test", Secret(PASSWORD))
+    realm = {"abs-dev": RealmSettings(locked_identifier="locked-record", country_terms=())}
+    return Target("t", "https://host.example", accounts={"author": account}, realm=realm)
+
+
+@pytest.mark.parametrize(
+    ("need", "realm", "message"),
+    [
+        ("realm.locked_identifier", "abs-dev", None),
+        ("realm.locked_identifier", "bch-dev", "setting realm.bch-dev.locked_identifier is missing"),
+        ("realm.workflow_schema", "any", "setting realm.<realm>.workflow_schema is missing"),
+        ("realm.country_terms", "abs-dev", "setting realm.abs-dev.country_terms is missing"),
+        ("account.author", "any", None),
+        ("attachments.size_limit_bytes", "abs-dev", "setting attachments.size_limit_bytes is missing"),
+    ],
+)
+def test_a_need_is_met_or_named(need: str, realm: str, message: str | None) -> None:
+    assert a_target().missing(need, realm) == message
+
+
+@pytest.mark.parametrize("need", ["realm.nothing", "account.boss", "pace.concurrency", ""])
+def test_a_need_that_names_no_setting_is_our_own_fault(need: str) -> None:
+    with pytest.raises(SuiteError, match="names no setting"):
+        a_target().missing(need)
+
+
+def test_nothing_shows_a_password() -> None:
+    target = a_target()
+    secret = target.accounts["author"].password
+    plain = dataclasses.asdict(target)
+    shown = [show(each) for show in (repr, str, format, pprint.pformat, dir) for each in (target, secret)]
+    shown += [f"{secret:>20}", pprint.pformat(plain), json.dumps(plain, default=str)]
+    shown += ["%s %r" % (secret, secret)]  # noqa: UP031 (this way of showing is a way too)
+    shown += [repr(copy.deepcopy(target)), repr(copy.copy(secret))]
+    assert not [text for text in shown if PASSWORD in text]
+    assert secret.reveal() == PASSWORD
+
+
+def test_a_secret_cannot_be_pickled() -> None:
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match="cannot be pickled"):
+            pickle.dumps(a_target(), protocol)
+
+
+def test_a_live_target_in_a_file_called_sandbox_is_no_sandbox() -> None:
+    assert Target("sandbox", "http://127.0.0.1:8080").is_sandbox
+    assert not Target("sandbox", "https://host.example").is_sandbox
+    assert not Target("local", "http://127.0.0.1:8080").is_sandbox
+
+
+OWN = WireNames({"abs-dev": "OTHER", "Bearer": "Token", "$top": "max", "Realm": "app", "my": "mine"})
+LIST, SUBMIT = "listDrafts", "createWorkflowRecord"
+
+
+@pytest.mark.parametrize(
+    ("operation", "query", "sent"),
+    [
+        (LIST, "$top=1&%24skip=2", "max=1&%24skip=2"),
+        (LIST, "%24top=1&collection=my", "max=1&collection=mine"),
+        (LIST, "$filter=collection%20eq%20my", "$filter=collection%20eq%20my"),
+        (LIST, "Realm=abs-dev", "Realm=abs-dev"),
+        (SUBMIT, "Realm=abs-dev", "app=OTHER"),
+        (SUBMIT, "realm=abs-dev&Realm=no-such-realm", "realm=abs-dev&app=no-such-realm"),
+        (None, "$top=1", "$top=1"),
+    ],
+)
+def test_listed_parameters_alone_are_written_otherwise(operation: str | None, query: str, sent: str) -> None:
+    assert OWN.url(f"http://h/p?{query}", operation) == f"http://h/p?{sent}"
+
+
+def test_documented_values_of_headers_are_written_otherwise() -> None:
+    documented: dict[str, str | bytes] = {"Realm": b"abs-dev", "Authorization": b"Bearer t"}
+    documented["Accept"] = "abs-dev"
+    assert OWN.headers(documented) == {"Realm": b"OTHER", "Authorization": b"Token t", "Accept": "abs-dev"}
+    odd: dict[str, str | bytes] = {"Realm": "ABS-DEV", "Authorization": "bearer t"}
+    assert OWN.headers(odd) == odd

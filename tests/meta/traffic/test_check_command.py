@@ -21,24 +21,10 @@ from tests.meta.traffic.sample_traffic import CONTACT, SITE, TOKEN, entry
 
 Archive = Callable[[Iterable[dict[str, Any]]], Path]
 SECRET = "a-secret-of-ada"
-CREATE = f"{SITE}/api/v2013/documents?schema=contact"
-
-
-def signing_in() -> dict[str, Any]:
-    sent = json.dumps({"email": "ada@registry.test", "password": SECRET})
-    answer = json.dumps({"authenticationToken": TOKEN, "expiration": "2026-11-21T13:00:00.000Z"})
-    url = f"{SITE}/api/v2013/authentication/token?api_key=key-of-ada-0123456789"
-    return entry("POST", url, 200, answer, sent=sent)
-
-
-def creation_without_a_first_name() -> dict[str, Any]:
-    body = {name: value for name, value in CONTACT.items() if name != "firstName"}
-    answer = json.dumps({"identifier": "an-identifier", "told": f"{TOKEN} {SECRET}"})
-    return entry("POST", CREATE, 201, answer, sent=json.dumps(body), at=1)
-
-
 LISTED = entry("GET", f"{SITE}/api/v2013/document-drafts", 200, "[]")
-NAMELESS = creation_without_a_first_name()
+TOLD = json.dumps({"identifier": "an-identifier", "told": f"{TOKEN} {SECRET}"})
+WITHOUT = json.dumps({name: value for name, value in CONTACT.items() if name != "firstName"})
+NAMELESS = entry("POST", f"{SITE}/api/v2013/documents?schema=contact", 201, TOLD, sent=WITHOUT, at=1)
 OTHER = entry("GET", "http://elsewhere.test/page", 200)
 KEPT = r"verdict: pass \(0\): 1 request of 1 operation keeps the interface, on both sides"
 
@@ -64,7 +50,11 @@ def test_findings_come_first_and_the_verdict_last(
 
 
 def test_the_report_holds_no_secret(run_command: RunCommand, archive: Archive, tmp_path: Path) -> None:
-    ended = run_command("check", archive([signing_in(), NAMELESS]), "--json")
+    sent = json.dumps({"email": "ada@registry.test", "password": SECRET})
+    answer = json.dumps({"authenticationToken": TOKEN, "expiration": "2026-11-21T13:00:00.000Z"})
+    url = f"{SITE}/api/v2013/authentication/token?api_key=key-of-ada-0123456789"
+    signing_in = entry("POST", url, 200, answer, sent=sent)
+    ended = run_command("check", archive([signing_in, NAMELESS]), "--json")
     content = json.loads(ended.out)
     convert(content, CheckFile, "check.json")
     assert content["breaks"] == {"client": 1, "service": 2}

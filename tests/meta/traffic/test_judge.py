@@ -9,12 +9,11 @@ from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.exchanges.exchange import UNKNOWN_BODY
 from registry_contracts.traffic.report import fault_of, side_of
 from tests.meta import messages, samples
+from tests.meta.samples import LIST
 from tests.meta.traffic.sample_traffic import CONTACT, TOKEN, Client
 
-SIGN_IN = "/api/v2013/authentication/token"
 CREATE = "/api/v2013/documents?schema=contact"
 UPDATE = "/api/v2013/documents/a-contact-of-mine?schema=contact"
-LIST = "/api/v2013/document-drafts"
 MINE = "/api/v2013/documents/a-draft-of-mine/versions/draft"
 OTHER = "/api/v2013/documents/another-draft-of-mine/versions/draft"
 SUBMIT = "/api/v2023/documents/schemas/absPermit/a-draft-of-mine"
@@ -38,7 +37,7 @@ def signed_in(name: str, token: str | None, *breaks: str) -> Step:
     signed = {"authenticationToken": token, "expiration": "2026-11-21T13:00:00.000Z"}
     credentials = {"email": f"{name}@registry.test", "password": f"a-secret-of-{name}"}
     answer = signed if token else {"error": "no"}
-    return step("POST", SIGN_IN, 200, answer, *breaks, sent=credentials, realm=None, Authorization=None)
+    return step("POST", samples.TOKEN, 200, answer, *breaks, sent=credentials, realm=None, Authorization=None)
 
 
 def attached(number: int) -> Step:

@@ -13,11 +13,10 @@ from playwright.sync_api import Browser
 from registry_contracts.sandbox.app import create_app
 from registry_contracts.sandbox.habits import Settings
 from tests.meta.program import PATIENCE, RunningProxy, eventually, running_proxy
+from tests.meta.samples import LIST, TOKEN
 from tests.meta.sandbox_client import Faulty, serving, settings_of
 from tests.meta.watched_page import watched
 
-LIST = "/api/v2013/document-drafts"
-TOKEN = "/api/v2013/authentication/token"
 ROLES = ("author", "restricted", "nau", "other")
 
 
@@ -31,7 +30,6 @@ class Page:
 
     @property
     def tokens(self) -> set[str]:
-        """The tokens that came to the target."""
         return {given.decode("latin-1").partition(" ")[2] for given in self.target.given} - {""}
 
     def ask(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> requests.Response:
@@ -58,7 +56,6 @@ class Page:
         return eventually(found) or {}
 
     def last(self) -> int:
-        """The number of the last exchange."""
         return max((row["number"] for row in self.ask("/page/exchanges/0").json()), default=0)
 
 

@@ -1,17 +1,24 @@
-"""The proxy passes requests and answers on as they are; what one end fails at is one clear line of the proxy's own."""
+"""The proxy passes requests and answers on as they are; what one end fails at is one clear line of the proxy's own.
+
+Pages of another origin use it where it allows them.
+"""
 
 import json
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import requests
 
-from tests.meta.program import RunCommand, RunningProxy, running_proxy
-from tests.meta.wire import JSON, PATIENCE, Received, Server, Wire, answer, answered_by
+from registry_contracts.errors import UsageError
+from registry_contracts.interface.cross_origin import AllowedOrigins
+from tests.meta.program import PATIENCE, RunCommand, RunningProxy, running_proxy
+from tests.meta.sandbox_client import sandbox
+from tests.meta.wire import JSON, Received, Server, Wire, answer, answered_by
 
 OK = answer("200 OK", JSON, body=b"[]")
 BEGUN = b"GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -19,14 +26,9 @@ LISTED = BEGUN.replace(b"/x", b"/api/v2013/document-drafts") + b"Realm: abs-dev\
 SECRET = b"Authorization: Bearer a-token-of-forty-characters-0123456789ab"
 
 
-@contextmanager
-def connected(proxy: RunningProxy) -> Iterator[Wire]:
+def connected(proxy: RunningProxy) -> closing[Wire]:
     parts = urlsplit(proxy.url)
-    wire = Wire(socket.create_connection((str(parts.hostname), parts.port or 0), PATIENCE))
-    try:
-        yield wire
-    finally:
-        wire.close()
+    return closing(Wire(socket.create_connection((str(parts.hostname), parts.port or 0), PATIENCE)))
 
 
 def ask(proxy: RunningProxy, request: bytes) -> Received:
@@ -157,3 +159,42 @@ def test_a_port_in_use_is_one_clear_line(run_command: RunCommand) -> None:
         ended = run_command("proxy", "--base-url", f"http://127.0.0.1:{port}", "--port", port, "--no-page")
     assert (ended.code, ended.err.count("\n")) == (4, 1)
     assert f"--port {port} cannot be used: address already in use" in ended.err
+
+
+@pytest.mark.parametrize(
+    "value", ["http://localhost:5173", "http://[::1]:3000", "https://a.test:80", "null", "*"]
+)
+def test_an_origin_is_taken_as_browsers_send_it(value: str) -> None:
+    assert AllowedOrigins.of([value]).names == {value}
+
+
+@pytest.mark.parametrize(
+    "value", ["app.test", "http://app.test/", "http://*.test\r\nX: y", "http://app.test:80"]
+)
+def test_what_is_no_origin_is_refused(value: str) -> None:
+    with pytest.raises(UsageError, match=r"is not an origin|never matches"):
+        AllowedOrigins.of([value])
+
+
+def test_a_page_of_another_origin_works_through_the_proxy(tmp_path: Path) -> None:
+    """The target hears of no preflight and of no origin; neither is judged."""
+    words = ("--cors=http://app.test", "--base-url")
+    with sandbox() as url, running_proxy(tmp_path, *words, url) as through:
+        address = f"{through.url}/api/v2013/document-drafts"
+        for origin, statuses, told in (
+            ("http://app.test", (204, 401), "http://app.test"),
+            ("http://other.test", (403, 403), None),
+        ):
+            asked = {"Origin": origin, "Access-Control-Request-Method": "PUT"}
+            preflight = requests.options(address, headers=asked, timeout=PATIENCE)
+            given = {"Origin": origin, "Authorization": "x"}
+            refused = requests.get(address, headers=given, timeout=PATIENCE)
+            assert (preflight.status_code, refused.status_code) == statuses
+            allowed = {each.headers.get("Access-Control-Allow-Origin") for each in (preflight, refused)}
+            assert allowed == {told}
+    (archive,) = tmp_path.rglob("traffic.har")
+    sent = [entry["request"] for entry in json.loads(archive.read_text("utf-8"))["log"]["entries"]]
+    assert [request["method"] for request in sent] == ["GET"]
+    named = {header["name"].lower() for request in sent for header in request["headers"]}
+    assert "authorization" in named
+    assert not any(name == "origin" or name.startswith("access-control") for name in named)
