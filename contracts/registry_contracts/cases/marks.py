@@ -77,18 +77,16 @@ def for_each_row(
         make: The rows in which so many values stand together.
         marks: Further marks of a row.
     """
-    return pytest.mark.for_each_row(make, marks)
 
+    def parameters(profile: Profile) -> list[Any]:
+        pairs, night = [*make(PAIRS)], contract(profile=Profile.NIGHTLY, turns=True)
+        made = [pytest.param(row, id=str(row), marks=marks(row)) for row in pairs]
+        if profile.includes(Profile.NIGHTLY):  # those of a night alone are rotated
+            more = dict.fromkeys(row for row in make(TRIPLES) if row not in pairs)
+            made += [pytest.param(row, id=str(row), marks=[*marks(row), night]) for row in more]
+        return made
 
-def parameters(mark: pytest.Mark, profile: Profile) -> list[Any]:
-    """The rows of a case of `for_each_row` as parameters for pytest; those of a night alone are rotated."""
-    make, marks = mark.args
-    pairs, night = [*make(PAIRS)], contract(profile=Profile.NIGHTLY, turns=True)
-    made = [pytest.param(row, id=str(row), marks=marks(row)) for row in pairs]
-    if profile.includes(Profile.NIGHTLY):
-        more = dict.fromkeys(row for row in make(TRIPLES) if row not in pairs)
-        made += [pytest.param(row, id=str(row), marks=[*marks(row), night]) for row in more]
-    return made
+    return pytest.mark.for_each_row.with_args(parameters)
 
 
 def smoke(

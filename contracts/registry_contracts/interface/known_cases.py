@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.location import cases_directory
+from registry_contracts.interface.profiles import Profile
 
 MARK: Final = "contract"
 
@@ -57,6 +58,7 @@ def _declared() -> tuple[tuple[str, Any], ...]:
 def _facts(marks: Sequence[Any]) -> Iterator[Any]:
     of_all = [mark.args[0] for mark in marks if mark.name == MARK]
     rows = [row for mark in marks if mark.name == "parametrize" for row in mark.args[1]]
+    rows += [row for mark in marks if mark.name == "for_each_row" for row in mark.args[0](Profile.GATE)]
     for row in (None, *rows):
         own = [mark.args[0] for mark in getattr(row, "marks", ()) if mark.name == MARK]
         if of_all and (own or row is None):

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import pytest
 
-from registry_contracts.cases.marks import Facts, parameters
+from registry_contracts.cases.marks import Facts
 from registry_contracts.checks.table import UNIVERSAL
 from registry_contracts.errors import RegistryContractsError
 from registry_contracts.evidence.record import Narrowed, Untested
@@ -75,7 +75,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif "realm" in metafunc.fixturenames:
         metafunc.parametrize("realm", list(dict.fromkeys(realm for of in realms.values() for realm in of)))
     if of_rows := metafunc.definition.get_closest_marker("for_each_row"):
-        metafunc.parametrize("row", parameters(of_rows, metafunc.config.stash[SELECTION].profile))
+        metafunc.parametrize("row", of_rows.args[0](metafunc.config.stash[SELECTION].profile))
 
 
 def _realms_of(operation: str, config: pytest.Config) -> Iterator[str]:
