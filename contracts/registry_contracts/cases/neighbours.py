@@ -10,6 +10,7 @@ from registry_contracts.cases.attachment_ids import Attachment, attached, lists,
 from registry_contracts.cases.drafts import Elsewhere
 from registry_contracts.cases.identifiers import other_case
 from registry_contracts.cases.list_pages import attachments_of
+from registry_contracts.cases.rows import identifier_in
 from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Blocked, Untested, require, taken, usable
@@ -82,7 +83,7 @@ def _do(world: World, kept: Draft, touch: Touch, caller: Actor, elsewhere: Elsew
     """Do to a draft near the kept one what the row says."""
     away = touch.relation == "other_realm"
     realm = {"realm": elsewhere.realm} if away else {}
-    uid = _near(world, kept.uid, touch.relation)
+    uid = _near(world, kept.uid, touch)
     saved = touch.deed != DELETE_ABSENT and (elsewhere.in_run or not away)
     done = [
         world.save(uid, document, by=caller, **realm)
@@ -100,14 +101,14 @@ def _as_saved(read: Exchange, kept: Draft) -> bool:
     return answer.success and readers.holds_document(answer, kept.document)
 
 
-def _near(world: World, uid: str, relation: str) -> str:
+def _near(world: World, uid: str, touch: Touch) -> str:
     near: dict[str, Callable[[], str]] = {
         "twin": lambda: other_case(world.fresh, uid),
         "beginning": lambda: uid[:-3],
         "going_on": lambda: f"{uid}-b",
         "other_realm": lambda: uid,
     }
-    return near.get(relation, world.uid)()
+    return near.get(touch.relation, lambda: identifier_in(touch.form, world.fresh))()
 
 
 def _documents(world: World, uid: str, kept: Draft, touch: Touch) -> Iterator[dict[str, Any]]:

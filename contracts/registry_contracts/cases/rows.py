@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from registry_contracts.cases import requests, sign_in
+from registry_contracts.cases import requests, sign_in, submissions
 from registry_contracts.cases.comparison import shape
 from registry_contracts.cases.contact_requests import ContactRequests
 from registry_contracts.cases.drafts import claim_unchanged, never_used
@@ -47,7 +47,7 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
 from registry_contracts.model.dictionary import FILE_NAMES, PLACES_BY_LANGUAGE
 from registry_contracts.model.reference import Asked, Kind, Promise, Reference
-from registry_contracts.model.rows import Row, leaves_something
+from registry_contracts.model.rows import FORMS, Row, leaves_something
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import Namespace
 
@@ -215,6 +215,8 @@ class Rows(RowTrials):
             claim.has_message(exchange, self._world.realm)
         else:
             claim.turned_down(exchange)
+        if row.reason == "faulty" and (not row.callers or readers.errors(usable(exchange))):
+            submissions.claim_errors_told(expect, exchange)
         if row.reason in factors.TOLD_FIRST:
             at_fault = [path for _, path in errors_array.elements(exchange.answer)]
             members = self._world.samples.document(sent.uid).keys() - {"header"}
@@ -455,19 +457,22 @@ class Rows(RowTrials):
 
 def form_of(row: Row) -> str:
     """The form of the identifier of a row; how an address spells it is none."""
-    return row.of("ordinary", *(each.name for each in factors.IDENTIFIER.values[1:-1]))
+    return row.of("ordinary", *FORMS)
 
 
 def identifier_of(row: Row, fresh: Namespace) -> str:
     """A fresh identifier of the form of a row."""
+    return identifier_in(form_of(row), fresh)
+
+
+def identifier_in(form: str, fresh: Namespace) -> str:
+    """A fresh identifier of a form; an ordinary one for any other word."""
     forms: dict[str, Callable[[], str]] = {
-        "ordinary": fresh.uid,
         "uid_of_11": lambda: fresh.uid(11),
         "uid_of_128": lambda: fresh.uid(128),
         "uid_of_digits": lambda: f"-_{fresh.without_prefix(string.digits, 30)}_-",
-        "uid_encoded": fresh.uid,
     }
-    return forms[row.of(*forms)]()
+    return forms.get(form, fresh.uid)()
 
 
 def written(row: Row, record: dict[str, Any]) -> bytes:

@@ -134,6 +134,18 @@ def claim_told(claim: Claim, exchange: Exchange, sent: Any) -> None:
     claim.holds(told, exchange, expected="the record's identifier", seen=answer.quote())
 
 
+ERROR_CLAUSES: Final = ("errors-array", "errors-element-shape", "errors-code-known")
+
+
+def claim_errors_told(claims: Callable[[str, str], Claim], *refused: Exchange) -> None:
+    """Claim that refusals for content hold errors, each an object with a documented code and a property."""
+    for exchange in refused:
+        operation = exchange.operation or ""
+        claims("errors-array", operation).content_refused(exchange)
+        claims("errors-element-shape", operation).meets("error-elements", exchange)
+        claims("errors-code-known", operation).meets("error-codes", exchange)
+
+
 def claim_named(claims: Callable[[str], Claim], refused: Exchange) -> None:
     """Claim that a refusal for content carries the identifier of its path; without one in the path, nothing."""
     if refused.operation in (CREATE_NAMED, UPDATE):

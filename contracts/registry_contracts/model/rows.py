@@ -8,9 +8,10 @@ drafts beside others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import zip_longest
+from typing import Final
 from zlib import crc32
 
 from covertable import make  # type: ignore[import-untyped]
@@ -168,17 +169,22 @@ def leaves_something(row: Row) -> bool:
     return row.reason in factors.CREDENTIALS and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
 
 
+#: Forms of identifiers but the ordinary one.
+FORMS: Final = tuple(each.name for each in factors.IDENTIFIER.values[1:-1])
+
+
 @dataclass(frozen=True)
 class Touch:
-    """Something done to a draft that is near another one, by an account; of files, to a document."""
+    """Something done to a draft that is near another one, by an account, under an identifier of a form."""
 
     deed: str
     relation: str
     caller: str = ""
+    form: str = ""
 
     def __str__(self) -> str:
         """The id of the row."""
-        return "-".join(filter(None, (self.deed, self.relation, self.caller)))
+        return "-".join(filter(None, (self.deed, self.relation, self.caller, self.form)))
 
     @property
     def clause(self) -> str:
@@ -188,7 +194,7 @@ class Touch:
 
 @cache
 def touches() -> tuple[Touch, ...]:
-    """Everything that is done to drafts beside a neighbour of each relation, and either by each account.
+    """Everything that is done to drafts beside a neighbour of each relation, and either by each account and form.
 
     A draft that is not there is near another one by its identifier alone; its author deletes it, who may.
     """
@@ -196,6 +202,10 @@ def touches() -> tuple[Touch, ...]:
         "deed": [*factors.DEEDS],
         "relation": [*factors.RELATIONS],
         "caller": ["author", "caller_other", "caller_nau"],
+        "form": ["", *FORMS],
     }
-    made = [Touch(*row) for row in _array(columns, 2)]
+    drawn = [Touch(*row) for row in _array(columns, 2)]
+    made = dict.fromkeys(
+        replace(each, form="") if each.relation in factors.OF_IDENTIFIERS else each for each in drawn
+    )
     return (*made, *(Touch(factors.DELETE_ABSENT, each, "author") for each in factors.OF_IDENTIFIERS))

@@ -8,7 +8,16 @@ from collections.abc import Iterable
 
 import pytest
 
-from registry_contracts.cases import Rows, contact_requests, contract, factors, for_each_row, smoke, table
+from registry_contracts.cases import (
+    Rows,
+    contact_requests,
+    contract,
+    factors,
+    for_each_row,
+    smoke,
+    submissions,
+    table,
+)
 
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
@@ -34,7 +43,7 @@ def each(operations: Iterable[str]) -> pytest.MarkDecorator:
 
 
 @each(factors.WORKFLOW)
-@contract(operations=factors.WORKFLOW, requests=1.1, turns=True)
+@contract(*submissions.ERROR_CLAUSES, operations=factors.WORKFLOW, requests=1.1, turns=True)
 def test_a_submission_is_refused(rows: Rows, row: table.Row) -> None:
     """A submission with one reason for a refusal is refused, with that reason's message if no other can apply."""
     rows.claim(row)

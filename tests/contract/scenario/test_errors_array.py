@@ -16,7 +16,7 @@ from registry_contracts.cases import (
     submissions,
 )
 
-CLAUSES = ("errors-array", "errors-element-shape", "errors-code-known", "errors-status")
+CLAUSES = (*submissions.ERROR_CLAUSES, "errors-status")
 MISSING = {"contact-mandatory-first-name": "firstName", "contact-mandatory-emails": "emails"}
 A_CONTACT = ("contact_schema", "contact_organization", "country_terms")
 
@@ -55,9 +55,6 @@ def test_a_faulty_document_is_answered_with_well_formed_errors(
     """A document that breaks its schema is answered with objects of code and property, and with its identifier."""
     faulty = records.faulty(operation)
     expect("workflow-document-validated", operation).turned_down(faulty)
-    expect("errors-array", operation).content_refused(faulty)
-    for refused in (faulty, *records.lacking(operation)):
-        expect("errors-element-shape", operation).meets("error-elements", refused)
-        expect("errors-code-known", operation).meets("error-codes", refused)
+    submissions.claim_errors_told(expect, faulty, *records.lacking(operation))
     observe("errors-status", operation, errors_array.outcome(faulty))
     submissions.claim_named(partial(expect, "workflow-errors-with-identifier"), faulty)
