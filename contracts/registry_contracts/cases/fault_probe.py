@@ -28,6 +28,7 @@ from registry_contracts.checks.outcomes import (
     Blocked,
     Contradiction,
     Result,
+    Untested,
     contradicted,
     observed,
     usable,
@@ -106,6 +107,9 @@ class Probe:
         """Judge the faults of generated cases: those of a contact's fields in few records, and alone what is not told.
 
         A fault that errors tell beside others they tell alone as well; what counts against a service is seen alone.
+
+        Raises:
+            Untested: this realm has no share of the faults.
         """
         faults = [fault for case in cases for fault in faults_of(self._operation, case)]
         of_fields = (each for each in faults if self._field_of(each) and self._speaks_of(each))
@@ -113,9 +117,11 @@ class Probe:
         told = self._told_together(records)
         if records and self._deal.most is not None:
             faults = [fault for record in records for fault in record]
-        for fault in self._due(faults):
-            if id(fault) not in told:
-                self.judge(fault)
+        alone = [fault for fault in self._due(faults) if id(fault) not in told]
+        for fault in alone:
+            self.judge(fault)
+        if not told and not alone:
+            raise Untested("other realms of the run send the faults of this operation")
 
     def _speaks_of(self, fault: Fault) -> bool:
         return self.clause_of(fault).level is not Level.SILENT
