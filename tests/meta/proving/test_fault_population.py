@@ -1,4 +1,4 @@
-"""Faults: the population that the description and the catalogue make, its fixed set, and draws."""
+"""Faults: the catalogue, the fixed set of a proof, and draws."""
 
 from collections import Counter
 
@@ -11,7 +11,6 @@ from registry_contracts.model import factors
 from registry_contracts.sandbox.faults import conditions, crossed, held, population
 from registry_contracts.sandbox.faults.conditions import OPERATIONS, conditions_of
 from registry_contracts.sandbox.faults.fault import COUNT_PATH
-from registry_contracts.sandbox.faults.messages import Memory, Request
 from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record
 from tests.meta.sandbox_client import SandboxClient, new_uid, sandbox
 
@@ -42,7 +41,7 @@ def test_every_clause_is_broken_by_a_fault_and_a_must_by_one_that_breaks_it_alon
     assert musts - alone - UNBREAKABLE == NEVER_ALONE
     fixed = Counter(fault.breaks for fault in population.fixed_set())
     assert fixed.keys() == {(clause,) for clause in alone}
-    assert max(fixed.values()) <= 4
+    assert max(fixed.values()) <= 3
 
 
 @pytest.mark.parametrize("by_night", [False, True])
@@ -57,7 +56,7 @@ def test_a_draw_holds_faults_that_break_a_must_and_that_their_names_give_again(*
         assert fault.realms
     several = {len(conditions_of(fault.when)) for fault in drawn if fault.when}
     assert several == ({1, 2, 3} if by_night else {1, 2})
-    groups = Counter(crossed.kinds(fault.name)[2] for fault in drawn)
+    groups = Counter(crossed.kinds(fault.name)[1] for fault in drawn)
     assert set(groups.values()) == {300 // len(groups)}
 
 
@@ -128,10 +127,3 @@ def test_a_sandbox_counts_how_often_a_fault_broke_a_promise(name: str, altered: 
         )
         counts = client.get(COUNT_PATH).json()
     assert (counts["altered"] > 0, counts["mattered"] > 0) == (altered, mattered)
-
-
-@pytest.mark.parametrize(("query", "sent"), [("abs-dev", "abs-dev"), ("東京", None), ("", None)])
-def test_what_a_fault_asks_more_names_the_realm_where_a_header_can(query: str, sent: str | None) -> None:
-    operation = load_description().operations["saveDraft"]
-    request = Request(operation, {"uid": "x"}, (("Realm", query),), Memory(0), Request.ask)
-    assert request.for_operation("getDraft").text("realm") == sent

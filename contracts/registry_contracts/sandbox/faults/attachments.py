@@ -91,14 +91,15 @@ ROWS: Final = (
     _PERSISTED("unsafe-id", "temporary-characters", _MADE_UP,
         "is accepted though its identifier has characters that are not safe in a URL", f"-{_SAFE}", at=_PERSIST),
     _PREVIEW("of-first", "own", _instead(0), "shows the first file of the document"),
-    *each(lambda verb, operation, by_word: _FOUND(f"{verb}-any-number", f"{verb}-absent", do.mend(_nth(-1)),
-                f"{operation} finds a file for any number", _DIGITS, at=operation)
-            + _FOUND(f"{verb}-by-word", by_word, do.mend(_nth(-1)),
-                f"{operation} finds a file for a word in place of a number", "attachmentId~^[A-Za-z]+$", at=operation)
-            + _FOUND(f"{verb}-from-other-document", f"{verb}-other-document",
-                do.mend(lambda r: [_for(r, r.params["attachmentId"])] if r.upload and r.upload.uid != r.uid else []),
-                f"{operation} finds a file for the number of another document's file", _DIGITS, at=operation),
-        ("get", _GET, "id-integer"), ("thumbnail", _THUMBNAIL, "id-thumbnail"),
-    ),
+    *each(lambda verb, operation: _FOUND(f"{verb}-any-number", f"{verb}-absent", do.mend(_nth(-1)),
+            f"{operation} finds a file for any number", _DIGITS, at=operation),
+        ("get", _GET), ("thumbnail", _THUMBNAIL)),
+    *each(lambda verb, operation, clause: _FOUND(f"{verb}-by-word", clause, do.mend(_nth(-1)),
+            f"{operation} finds a file for a word in place of a number", "attachmentId~^[A-Za-z]+$", at=operation),
+        ("get", _GET, "id-integer"), ("thumbnail", _THUMBNAIL, "id-thumbnail")),
+    *each(lambda verb, operation: _FOUND(f"{verb}-from-other-document", f"{verb}-other-document",
+            do.mend(lambda r: [_for(r, r.params["attachmentId"])] if r.upload and r.upload.uid != r.uid else []),
+            f"{operation} finds a file for the number of another document's file", _DIGITS, at=operation),
+        ("get", _GET), ("thumbnail", _THUMBNAIL)),
 )
 # fmt: on

@@ -26,7 +26,6 @@ from registry_contracts.sandbox.faults.places import (
 )
 from registry_contracts.sandbox.validation import Expectation
 
-OVERLAPPING: Final = "overlapping"
 #: The fault acts from the n-th request on that meets all other conditions, counted for each identifier.
 COUNTED: Final = ("from-2", "from-3")
 _NAMED, _UPDATE = NAMED_SUBMISSIONS
@@ -331,7 +330,6 @@ _OWN: Final = (
     *(Condition(name, f"it is request {name[-1]} or later of an identifier",
         partial(_from, int(name[-1])), unlike=("draft-save-creates",),
         taken=("attachment-several",)) for name in COUNTED),
-    Condition(OVERLAPPING, "two requests overlap", lambda r: r.memory.overlapped),
 )
 # fmt: on
 _ROWS: Final = (

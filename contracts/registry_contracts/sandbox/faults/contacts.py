@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any, Final
 
-from registry_contracts.interface.description import CONTACT_VALUES_NOT_SHOWN
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults.effects import (
     KIND,
@@ -14,9 +14,8 @@ from registry_contracts.sandbox.faults.effects import (
     PROPERTY,
     TERM,
     VALUE,
-    Errors,
 )
-from registry_contracts.sandbox.faults.fault import Rows, Table, each
+from registry_contracts.sandbox.faults.fault import Fault, Rows, each
 from registry_contracts.sandbox.faults.messages import Inject, Request
 from registry_contracts.sandbox.faults.places import CONTACTS, KNOWN_SCHEMA, SUBMISSIONS, kebab
 
@@ -45,11 +44,6 @@ def _header_identifier(request: Request) -> str | None:
     return identifier if isinstance(identifier, str) else None
 
 
-def _missing(field: str) -> Callable[..., Errors]:
-    """Overlook a missing field if it is the only error."""
-    return lambda *found: [] if found[-1] == [{"code": MANDATORY, "property": field}] else found[-1]
-
-
 # fmt: off
 _CONTACT = Rows("contact-", "contact-", CONTACTS)
 _TAKEN = Rows("contact-", "contact-", CONTACTS, "A contact is accepted {}.")
@@ -59,41 +53,29 @@ _REFUSAL = Rows("errors-", "errors-", CONTACTS, "The refusal of faulty content {
 _AS_CONTACT: Final = do.send(lambda r: r.with_options(schema="contact"))
 
 
-def _of(operation: str, word: str) -> Table:
-    """Faults of creating contacts, or of updating them."""
-    of = Rows(f"contact-{word}-", "", operation, f"{operation} {{}}.")
-    return (
-        *(row for field, sample in do.SAMPLES.items() for row in _of_field(of, word, field, sample)),
-        of("empty-record", "contact-empty-record", do.judge(lambda c, errors: errors if c else []),
-            "accepts an empty object as a contact"),
-        of("array", "contact-body-kind", do.forgive(status=201), "answers success to a contact whose body is an array",
-            r"body~^\s*\["),
-    )
+#: The fields of a contact, each with one of the operations: they take turns.
+_AT: Final = dict(zip(do.SAMPLES, cycle(CONTACTS)))
 
 
-def _of_field(of: Rows, word: str, field: str, sample: Any) -> Table:
-    """Faults of one field: it is refused, or a rule about it is not checked."""
-    short, kind, needed = kebab(field), f"contact-kind-{kebab(field)}", field in do.NEEDED
-    rows = (
-        # No operation reads a contact, so a refused organization may be one that does not exist any more.
-        (field not in (*CONTACT_VALUES_NOT_SHOWN, "contactOrganization"), f"{short}-refused",
-            (f"contact-{word}-accepted", f"contact-{word}-full")[not needed :],
-            _invalid(VALUE, lambda name, value: name == field and value is not None),
-            f"refuses a contact that holds the field {field}"),
-        (True, f"{short}-of-any-kind", kind, do.take(KIND, field, lambda value: not isinstance(value, type(sample))),
-            f"accepts any other kind of value for {field}"),
-        (needed, f"without-{short}", f"contact-mandatory-{short}", do.judge(_missing(field)),
-            f"accepts a contact without {field}, if no other field is missing"),
-        (sample == _TEXT, f"{short}-of-any-language-key", "contact-language-key-invalid", do.take(LOCALE, field),
-            f"accepts any text as a language of {field}"),
-    )
-    return tuple(of(name, clauses, effect, says) for applies, name, clauses, effect, says in rows if applies)
+def _of_any_kind(field: str) -> Fault:
+    """Accept any other kind of value for a field."""
+
+    def other(value: Any) -> bool:
+        return not isinstance(value, type(do.SAMPLES[field]))
+
+    return _CONTACT(f"{kebab(field)}-of-any-kind", f"kind-{kebab(field)}", do.take(KIND, field, other),
+        f"{_AT[field]} accepts any other kind of value for {field}", at=_AT[field])
 
 
 ROWS: Final = (
-    *_of(CREATE, "create"),
-    *_of(UPDATE, "update"),
     # Good records that are refused.
+    *each(lambda field, operation, word: _CONTACT(f"{word}-{kebab(field)}-refused", f"{word}-full",
+            _invalid(VALUE, lambda name, value: name == field and value is not None),
+            f"{operation} refuses a contact that holds the field {field}", at=operation),
+        ("designation", CREATE, "create"), ("postalCode", CREATE, "create"), ("websites", CREATE, "create"),
+        ("middleName", UPDATE, "update"), ("organizationAcronym", UPDATE, "update"),
+        ("relevantInformation", UPDATE, "update"),
+    ),
     _CREATED("create-needs-prefix", "create-accepted", do.demand(MANDATORY, "prefix", lambda c: "prefix" in c),
         "createContact refuses a contact without the optional field prefix"),
     _UPDATED("update-needs-phones", "update-accepted", do.demand(MANDATORY, "phones", lambda c: "phones" in c),
@@ -111,6 +93,14 @@ ROWS: Final = (
         _invalid(KIND, _several(*(field for field, sample in do.SAMPLES.items() if sample == _TEXT))),
         "A localised field is refused when it carries more than one language"),
     # Faulty records that are taken.
+    *each(_of_any_kind, *do.SAMPLES),
+    *each(lambda field, operation: _CONTACT(f"{field}-of-any-language-key", "language-key-invalid",
+            do.take(LOCALE, field), f"{operation} accepts any text as a language of {field}", at=operation),
+        ("designation", CREATE), ("city", CREATE), ("department", UPDATE)),
+    _CREATED("create-empty-record", "empty-record", do.judge(lambda c, errors: errors if c else []),
+        "createContact accepts an empty object as a contact"),
+    _CREATED("create-array", "body-kind", do.forgive(status=201),
+        "createContact answers success to a contact whose body is an array", r"body~^\s*\["),
     *each(lambda name, clause, field:
         _TAKEN(name, clause, do.take(MANDATORY, field, bool), f"whose {field} lacks its mandatory member"),
         ("country-without-identifier", "country-without-identifier", "country"),

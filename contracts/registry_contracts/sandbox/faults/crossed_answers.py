@@ -41,7 +41,6 @@ _SAVE, _GET, _EXISTS, _DELETE, _INFO = DRAFTS
 _CREATE_FILE, _PERSIST, _LIST_FILES, _FILE_EXISTS, _, _PREVIEW = FILES
 _CREATE, _NAMED, _UPDATE = SUBMISSIONS
 _LIST: Final = "listDrafts"
-_REFUSED: Final = {"message": "refused"}
 _NO_ROWS: Final[held.Rows] = {"versions": [], "locks": [], "attachments": []}
 
 
@@ -63,7 +62,7 @@ def _refusing(status: int, first: Inject) -> Inject:
         got = await first(request)
         if got is None or not done(got) or (request.operation.answers == "list" and not got.items):
             return got
-        return answer_json(status, _REFUSED)
+        return replace(do.REFUSED, status=status)
 
     return refused
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -85,7 +86,8 @@ ROWS: Final = (
     Rows("draft-", "attachment-")("save-drops-attachments", "outlives-save", _attachments_dropped,
         "Saving a draft again removes the attachments of the document",
         at=("saveDraft", "listAttachments", "getAttachment")),
-    Rows("draft-", "draft-", "draftExists")("never-exists", "exists-present", do.refuse(404),
+    Rows("draft-", "draft-", "draftExists")("never-exists", "exists-present",
+        do.success(do.always(replace(do.REFUSED, status=404))),
         "The exists check finds no draft"),
     Rows("draft-", "draft-", "getDraft")("get-absent-empty", "get-absent", do.forgive({}),
         "A draft that was never saved is read as an empty object", _not_deleted),

@@ -49,9 +49,8 @@ def sample(field: Field, realm: str = "abs-dev", **header: str) -> Any:
     return [value] if field.many else value
 
 
-#: A valid value of each field of a contact, and the mandatory fields.
+#: A valid value of each field of a contact.
 SAMPLES: Final = {field.name: sample(field) for field in CONTACT.fields}
-NEEDED: Final = tuple(field.name for field in CONTACT.fields if field.mandatory)
 
 
 def good_record(request: Request, schema: str) -> Record:
@@ -126,11 +125,6 @@ def refusals(change: Callable[[Answer], Answer]) -> Inject:
     return answer(lambda _, got: change(got) if got.refusal else got)
 
 
-def refuse(status: int = 400) -> Inject:
-    """Let the service do what it accepts, and answer with a refusal."""
-    return success(lambda _: answer_json(status, {"message": "unexpected" if status >= 500 else "refused"}))
-
-
 @effect
 async def give(
     request: Request, choose: Callable[[Request], Answer | None], *, to_anyone: bool = False
@@ -162,16 +156,6 @@ async def mend(request: Request, repaired: Callable[[Request], Sequence[Request]
         answer = await request.ask(other)
         if answer.success:
             return answer
-    return got
-
-
-@effect
-async def afterwards(request: Request, more: Callable[[Request], Sequence[Request]]) -> Answer | None:
-    """Send more requests to the service after a success."""
-    others = more(request)
-    got = await request.ask()
-    for other in others if got.success else ():
-        await request.ask(other)
     return got
 
 

@@ -6,8 +6,7 @@ It is injected between the service and its clients: requests and answers are cha
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
@@ -18,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import WORKFLOW_REALMS
-from registry_contracts.sandbox.faults.conditions import COUNTED, OVERLAPPING, conditions_of
+from registry_contracts.sandbox.faults.conditions import COUNTED, conditions_of
 from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.messages import (
     Answer,
@@ -29,13 +28,10 @@ from registry_contracts.sandbox.faults.messages import (
     answer_json,
     given,
 )
-from registry_contracts.sandbox.faults.places import kebab
 from registry_contracts.sandbox.habits import ONE_GIGABYTE
 
 #: Bodies above this size pass unchanged.
 _LARGEST_BODY: Final = 16 * 1024 * 1024
-#: A fault that needs two overlapping requests waits so long for the second one.
-_OVERLAP_SECONDS: Final = 0.05
 #: A sandbox with a fault answers here how often the fault made a difference; the path is outside the interface.
 COUNT_PATH: Final = "/sandbox/fault"
 
@@ -105,12 +101,6 @@ class Fault:
         return replace(self, name=f"{self.name}@{when}", when=when)
 
 
-#: The faults of each row: one, or one for each operation.
-Table = tuple[tuple[Fault, ...], ...]
-#: The clauses that a row breaks, the same everywhere or by operation.
-Clauses = str | tuple[str, ...] | Mapping[str, str | tuple[str, ...]]
-
-
 @dataclass(frozen=True)
 class Rows:
     """Makes similar faults.
@@ -130,41 +120,22 @@ class Rows:
     def __call__(
         self,
         name: str,
-        clauses: Clauses,
+        clauses: str | tuple[str, ...],
         effect: Inject,
         says: str,
         where: Where | str | None = None,
         *,
         at: str | tuple[str, ...] = (),
-        when: str = "",
-    ) -> tuple[Fault, ...]:
-        """Make one fault. A name with a `*` makes one for each operation, whose name replaces the `*`."""
-
-        def broken(operation: str) -> tuple[str, ...]:
-            own = clauses[operation] if isinstance(clauses, Mapping) else clauses
-            return tuple(self.clause + clause for clause in _several(own))
-
-        places = _several(at or self.at) or (
-            tuple(clauses)
-            if isinstance(clauses, Mapping)
-            else load_catalogue().clause(broken("")[0]).operations
-        )
-        return tuple(
-            Fault(
-                (self.name + name).replace("*", kebab(first)) + (f"@{when}" if when else ""),
-                broken(first),
-                (first, *others),
-                effect,
-                self.says.format(says).replace("*", first),
-                given(where) if isinstance(where, str) else where,
-                when,
-            )
-            for first, *others in (zip(places) if "*" in name else [places])
-        )
+    ) -> Fault:
+        """Make one fault."""
+        breaks = tuple(self.clause + clause for clause in _several(clauses))
+        places = _several(at or self.at) or load_catalogue().clause(breaks[0]).operations
+        test = given(where) if isinstance(where, str) else where
+        return Fault(self.name + name, breaks, places, effect, self.says.format(says), test)
 
 
-def each(make: Callable[..., tuple[Fault, ...]], *rows: Any) -> Table:
-    """Make faults from each row of a table; a row is a tuple or a single value."""
+def each(make: Callable[..., Fault], *rows: Any) -> tuple[Fault, ...]:
+    """Make a fault from each row of a table; a row is a tuple or a single value."""
     return tuple(make(*_several(row)) for row in rows)
 
 
@@ -180,7 +151,6 @@ class Injector:
         self._fault = fault
         self._conditions = conditions_of(fault.when)
         self._memory = Memory(size_limit)
-        self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -194,7 +164,7 @@ class Injector:
         else:
             service = scope["app"].state.service
             self._memory.held, self._memory.validator = Held(service.storage), service.validator
-            answer = await self._altered(request) if await self._due(request) else None
+            answer = await self._altered(request) if self._due(request) else None
             answer = await request.ask() if answer is None else answer
             self._memory.note(request, answer)
             await answer_with(send, answer, scope["method"])
@@ -239,17 +209,11 @@ class Injector:
         memory.mattered -= promised and (nothing or memory.silent)
         return answer
 
-    async def _due(self, request: Request) -> bool:
+    def _due(self, request: Request) -> bool:
         """Whether the fault acts on a request."""
-        fault, memory, operation = self._fault, self._memory, request.operation.id
-        if operation not in fault.at or not (fault.where is None or fault.where(request)):
+        fault, memory = self._fault, self._memory
+        if request.operation.id not in fault.at or not (fault.where is None or fault.where(request)):
             return False
-        if OVERLAPPING in fault.when:
-            self._under_way[operation] += 1
-            seen = self._under_way[operation]
-            await asyncio.sleep(_OVERLAP_SECONDS)
-            memory.overlapped = max(seen, self._under_way[operation]) > 1
-            self._under_way[operation] -= 1
         ordered = [each for each in self._conditions if each.name not in COUNTED]
         if not all(condition.acts(request) for condition in ordered):
             return False

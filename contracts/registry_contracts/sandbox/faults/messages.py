@@ -150,8 +150,6 @@ class Memory:
         self.kept: dict[Any, Any] = {}
         #: How many requests of an identifier met all other conditions.
         self.met_by_uid: Counter[str] = Counter()
-        #: Whether two requests of the operation overlapped.
-        self.overlapped = False
         #: Whether the fault changed the storage itself.
         self.changed = False
         #: Whether the document promises nothing of what the fault changed.
@@ -274,15 +272,6 @@ class Request(Message):
     def at(self, operation: str) -> Request:
         """The request at the path and method of another operation."""
         return replace(self, operation=load_description().operations[operation])
-
-    def for_operation(self, operation: str, **query: str) -> Request:
-        """Another operation on the same identifier, in the same realm and with the same token."""
-        headers = [pair for pair in self.headers if pair[0] in (b"authorization", b"accept")]
-        params, options = {"uid": self.uid}, tuple(query.items())
-        other = replace(self.at(operation), params=params, query=options, headers=(*headers, _JSON), body=b"")
-        # A header cannot hold every text that a query can.
-        named = self.realm and self.realm.isascii()
-        return other.with_header("realm", self.realm) if named else other
 
     def signing_in(self, account: Account) -> Request:
         """The request that signs an account of the sandbox in."""

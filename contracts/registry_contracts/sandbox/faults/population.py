@@ -6,13 +6,9 @@ It reads the description and the clause catalogue, never the cases.
 from __future__ import annotations
 
 import difflib
-from bisect import bisect
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from itertools import zip_longest
 from typing import Final
-from zlib import crc32
 
 from registry_contracts.errors import UsageError
 from registry_contracts.sandbox.faults import (
@@ -29,14 +25,12 @@ from registry_contracts.sandbox.faults import (
 from registry_contracts.sandbox.faults.fault import Fault
 
 _TABLES: Final = (drafts, lists, attachments, contacts, identifiers, workflow, tokens, protocol)
-#: With so many faults that break a clause alone, the fixed set holds one, two or three of them.
-_MORE_FROM: Final = (1, 5, 15)
 
 
 @cache
 def population() -> Mapping[str, Fault]:
     """Every hand-written fault by its name."""
-    return {fault.name: fault for table in _TABLES for row in table.ROWS for fault in row}
+    return {fault.name: fault for table in _TABLES for fault in table.ROWS}
 
 
 def load(name: str) -> Fault:
@@ -59,14 +53,7 @@ def load(name: str) -> Fault:
 
 @cache
 def fixed_set() -> tuple[Fault, ...]:
-    """Up to three hand-written faults that break a clause alone, at different operations, else a crossed one."""
-    by_place: dict[str, dict[str, list[Fault]]] = defaultdict(lambda: defaultdict(list))
-    for fault in sorted(population().values(), key=lambda fault: crc32(fault.name.encode())):
-        if fault.alone:
-            by_place[fault.breaks[0]][fault.at[0]].insert(0, fault)
-    chosen: list[Fault] = []
-    for places in by_place.values():
-        # The first fault of each place, then the second of each, and so on.
-        rows = [fault for turn in zip_longest(*places.values()) for fault in turn if fault is not None]
-        chosen += rows[: bisect(_MORE_FROM, len(rows))]
-    return (*chosen, *(fault for clause, fault in crossed.plainest().items() if clause not in by_place))
+    """The hand-written faults that break a clause alone, and a crossed one for each clause without such a fault."""
+    alone = [fault for fault in population().values() if fault.alone]
+    broken = {fault.breaks[0] for fault in alone}
+    return (*alone, *(fault for clause, fault in crossed.plainest().items() if clause not in broken))

@@ -10,31 +10,21 @@ from typing import Final
 
 from msgspec import structs
 
-from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
-from registry_contracts.sandbox.faults.effects import BROKEN
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
 from registry_contracts.sandbox.faults.places import (
     KNOWN_REALM,
     NAMED_SUBMISSIONS,
     SIGN_IN,
-    SUBMISSIONS,
     TYPES,
+    kebab,
 )
 
-#: The query alone names a realm.
-_IN_QUERY: Final = f"-realm~. Realm~{KNOWN_REALM}"
+_NAMED, _UPDATE = NAMED_SUBMISSIONS
 #: A body is nested more than 200 levels deep, or is there and is no well-formed JSON.
 _DEEP: Final = r"body~([\[{][^\[{]*){201}"
 _MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
-
-
-def _beyond_ascii(request: Request) -> bool:
-    """Whether address or body hold a letter beyond ASCII; JSON may escape it."""
-    address = "".join((*request.params.values(), *(value for _, value in request.query)))
-    escaped = re.search(rb"\\u(?!00[0-7])", request.body)
-    return not (address.isascii() and request.body.isascii()) or escaped is not None
 
 
 def _mended(pattern: str, becomes: str) -> Inject:
@@ -57,6 +47,10 @@ async def with_those_of_others(request: Request, got: Answer) -> Answer:
     return got.with_items([*got.items, *(item for other in lists for item in other.items)])
 
 
+#: Tests for requests, each with what a fault says of them.
+_CHARSET: Final = ("content-type~(?i)charset", "with the parameter charset in its Content-Type")
+_WITH_TYPE: Final = ("content-type~.", "with a Content-Type")
+_NO_REALM: Final = ("-realm~.", "without a realm")
 # fmt: off
 #: The clauses that a refused right request breaks, by operation; the most direct first.
 ACCEPTANCE: Final[Mapping[str, tuple[str, ...]]] = {
@@ -82,66 +76,52 @@ ACCEPTANCE: Final[Mapping[str, tuple[str, ...]]] = {
     "createWorkflowRecordWithIdentifier": ("workflow-create-with-identifier-accepted",),
     "updateWorkflowRecord": ("workflow-update-accepted",),
 }
-_ANY, _SERVER = Rows("", ""), Rows("", "no-server-error")
-_REALM = Rows("realm-", "realm-")
+_ANY, _REALM = Rows("", ""), Rows("realm-", "realm-")
 ROWS: Final = (
-    # What a careless service breaks at.
-    *each(lambda name, what, where, operations:
-        _SERVER(f"fails-on-{name}-in-*", "", do.give(do.always(BROKEN), to_anyone=True), f"* answers 500 to {what}",
-            where, at=operations),
-        ("malformed-body", "a body that is not well formed", _MALFORMED, "updateContact"),
-        ("huge-top", "a $top of nineteen or more digits", "top~^[0-9]{19}", "listDrafts"),
-        ("letter-beyond-ascii", "a letter beyond ASCII in its address or body", _beyond_ascii, "createAttachment"),
-    ),
     _ANY("hangs-on-deep-draft", "answers-in-time", do.stall,
         "saveDraft never answers a body nested more than 200 levels deep", _DEEP, at="saveDraft"),
     # Bodies that are no JSON, or are taken though they are none.
-    *each(lambda name, words, pattern, becomes, operations: _ANY(f"body-with-{name}-taken-by-*", "json-dialect-refused",
-            _mended(pattern, becomes), f"* accepts a body with {words}", _MALFORMED, at=operations),
-        ("trailing-comma", "a comma before a bracket", r",\s*([}\]])", r"\1",
-            ("saveDraft", SIGN_IN, "updateContact")),
-    ),
-    _ANY("malformed-body-taken-by-*", "malformed-json-refused",
-        do.give(do.always(answer_json(200, {"identifier": "taken-as-it-is"}))),
-        "* answers success to a body that is no JSON", _MALFORMED,
+    _ANY("body-with-trailing-comma-taken", "json-dialect-refused", _mended(r",\s*([}\]])", r"\1"),
+        "createToken accepts a body with a comma before a bracket", _MALFORMED, at=SIGN_IN),
+    *each(lambda operation: _ANY(f"malformed-body-taken-by-{kebab(operation)}", "malformed-json-refused",
+            do.give(do.always(answer_json(200, {"identifier": "taken-as-it-is"}))),
+            f"{operation} answers success to a body that is no JSON", _MALFORMED, at=operation),
         # Whether a sign-in that gives no token may be a success is not shown.
-        at=tuple(name for name in load_catalogue().clause("malformed-json-refused").operations if name != SIGN_IN)),
-    _ANY("json-as-plain-by-*", "json-labelled-json", do.success(partial(Answer.with_header, name="content-type",
-            value="text/plain")), "The JSON that * answers is labelled text/plain", at=("getDraft", SIGN_IN)),
+        "createContact", "saveDraft"),
+    _ANY("json-as-plain", "json-labelled-json",
+        do.success(partial(Answer.with_header, name="content-type", value="text/plain")),
+        "The JSON that createToken answers is labelled text/plain", at=SIGN_IN),
     _ANY("refusal-in-plain-text", "json-bodies",
         do.refusals(lambda got: replace(got, body=b"there is no such draft").with_header("content-type", "text/plain")),
         "A draft that is not there is refused with a line of plain text", at="getDraft"),
     # Headers, addresses and secrets.
-    *each(lambda clause, name, where, says:
-        _ANY(f"{name}-*", clause, do.refuse_before(), f"* refuses a request {says}", where),
-        ("content-type-charset", "charset-refused-by", "content-type~(?i)charset",
-            "with the parameter charset in its Content-Type"),
-        ("content-type-not-needed", "content-type-needed-by", "-content-type~.", "without a Content-Type"),
-        ("content-type-without-body", "content-type-refused-by", "content-type~.", "with a Content-Type"),
-        ("realm-attachments-without", "realm-needed-by", "-realm~.", "without a realm"),
-        ("token-needs-no-token", "realm-needed-by", "-realm~.", "without a realm"),
+    *each(lambda clause, name, where, says, operation: _ANY(f"{name}-by-{kebab(operation)}", clause,
+            do.refuse_before(), f"{operation} refuses a request {says}", where, at=operation),
+        ("content-type-charset", "charset-refused", *_CHARSET, "updateContact"),
+        ("content-type-charset", "charset-refused", *_CHARSET, "createWorkflowRecord"),
+        ("content-type-not-needed", "content-type-needed", "-content-type~.", "without a Content-Type",
+            "createAttachment"),
+        ("content-type-without-body", "content-type-refused", *_WITH_TYPE, "getDraftInfo"),
+        ("content-type-without-body", "content-type-refused", *_WITH_TYPE, "getAttachment"),
+        ("realm-attachments-without", "realm-needed", *_NO_REALM, "attachmentExists"),
+        ("realm-attachments-without", "realm-needed", *_NO_REALM, "getAttachment"),
     ),
-    *each(lambda version, operations: _ANY("path-of-*-gone", f"version-{version}-paths", do.send(_elsewhere),
-            "There is nothing at the path and method of *", at=operations),
-        (2013, ("listAttachments", "getDraftInfo")), (2023, SUBMISSIONS[::2]),
-    ),
+    *each(lambda version, operation: _ANY(f"path-of-{kebab(operation)}-gone", f"version-{version}-paths",
+            do.send(_elsewhere), f"There is nothing at the path and method of {operation}", at=operation),
+        (2013, "getDraftInfo"), (2023, _UPDATE)),
     _ANY("password-in-answer", "no-secret-echoed", do.answer(lambda r, got: got.with_member("account", r.json) if
         got.success else got), "The answer to a sign-in repeats the password",
         at=SIGN_IN),
     # Realms that are not seen, not known, or mixed up.
-    *each(lambda name, clause, effect, where, says:
-        _REALM(f"{name}-by-*", clause, effect, f"* {says}", where, at=NAMED_SUBMISSIONS),
-        ("query-ignored", "query", do.send(lambda r: r.with_options(Realm=None)), _IN_QUERY,
-            "does not see a realm that the query alone names"),
-        ("empty-taken", "empty", do.send(lambda r: r.with_header("realm", "abs-dev")), "realm~^$",
-            "takes an empty Realm header for abs-dev"),
-    ),
-    *(
-        _ANY("realm-refused-by-*", (clause, *ACCEPTANCE[operation]),
+    _REALM("query-ignored", "query", do.send(lambda r: r.with_options(Realm=None)),
+        "updateWorkflowRecord does not see a realm that the query alone names", f"-realm~. Realm~{KNOWN_REALM}",
+        at=_UPDATE),
+    _REALM("empty-taken", "empty", do.send(lambda r: r.with_header("realm", "abs-dev")),
+        "createWorkflowRecordWithIdentifier takes an empty Realm header for abs-dev", "realm~^$", at=_NAMED),
+    *each(lambda clause, operation, realm: _ANY(f"realm-refused-by-{kebab(operation)}",
+            (clause, *ACCEPTANCE[operation]),
             do.send(lambda r: r.with_header("realm", "no-such-realm") if r.role else None),
-            "* does not know the realm", at=operation, when=f"in-{realm}")
-        for clause, operation in (("realm-document-realms", "getDraft"), ("realm-workflow-realms", SUBMISSIONS[2]))
-        for realm in load_catalogue().clause(clause).realms
-    ),
+            f"{operation} does not know the realm", at=operation).under(f"in-{realm}"),
+        ("realm-document-realms", "getDraft", "bch-dev"), ("realm-workflow-realms", _UPDATE, "ort-dev")),
 )
 # fmt: on

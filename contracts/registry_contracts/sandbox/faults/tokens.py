@@ -9,9 +9,9 @@ from typing import Any, Final
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.authentication import Account
 from registry_contracts.sandbox.faults import effects as do
-from registry_contracts.sandbox.faults.fault import Fault, Rows, each
+from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request
-from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN, SUBMISSIONS
+from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN, SUBMISSIONS, kebab
 
 Choose = Callable[[Request], Account | None]
 #: The clause that says that an operation needs a token.
@@ -91,12 +91,16 @@ _TOKEN = Rows("token-", "token-", "listDrafts")
 _ANY = Rows("", "")
 
 
-def _overlooked(wrong: str, name: str, clause: str, what: str, test: Callable[[Any], bool]) -> tuple[Fault, ...]:
-    """Accept one wrong credential that passes a test, if the other is right."""
+
+def _overlooked(wrong: str, value: Any) -> Inject:
+    """Accept one wrong credential of a value if the other is right."""
     right = "password" if wrong == "email" else "email"
-    choose = _granted(lambda r: _account(r, right) if test(r.member.get(wrong, MISSING)) else None)
-    says = f"the {wrong} is {what} and the other credential right"
-    return _GRANTED(name.format(wrong), f"{wrong}-{clause}", choose, says)
+
+    def choose(request: Request) -> Account | None:
+        given = request.member.get(wrong)
+        return _account(request, right) if type(given) is type(value) and given == value else None
+
+    return _granted(choose)
 
 
 ROWS: Final = (
@@ -106,32 +110,31 @@ ROWS: Final = (
         ("unknown-account-welcome", "unknown-account", _if(_stranger, "restricted"), "no account has the e-mail"),
         ("body-empty-object", "body-kind", _if(lambda r: r.json == {}), "the body is an empty object"),
     ),
-    *each(lambda name, clause, what, test: _overlooked("email", name, clause, what, test)
-            + _overlooked("password", name, clause, what, test),
-        ("empty-{}", "missing", "empty", lambda value: value == ""),
-        ("{}-true", "kind", "the boolean true", lambda value: value is True),
+    *each(lambda wrong, name, clause, value, what: _GRANTED(name, clause, _overlooked(wrong, value),
+            f"the {wrong} is {what} and the other credential right"),
+        ("email", "empty-email", "email-missing", "", "empty"),
+        ("password", "empty-password", "password-missing", "", "empty"),
+        ("email", "email-true", "email-kind", True, "the boolean true"),
+        ("password", "password-true", "password-kind", True, "the boolean true"),
     ),
-    *each(lambda name, value: _SIGN_IN(name, "issued", _member("authenticationToken", do.always(value)),
-            f"The token in the answer to signing in is {name}"),
-        ("missing", MISSING), ("number", 7)),
-    *each(lambda name, form: _SIGN_IN(f"expiration-{name}", f"expiration-{'ahead' if name == 'past' else 'format'}",
-            _member("expiration", form),
-            f"The expiration of a token is written in the form '{name.replace('-', ' ')}'"),
-        ("without-fraction", lambda at: f"{at:%Y-%m-%dT%H:%M:%SZ}"),
-        ("without-zone", lambda at: f"{at:%Y-%m-%dT%H:%M:%S.%f}"),
-        ("empty", do.always("")),
-        ("past", lambda at: f"{at - timedelta(hours=2):%Y-%m-%dT%H:%M:%S.%f}Z"),
-    ),
+    _SIGN_IN("missing", "issued", _member("authenticationToken", do.always(MISSING)),
+        "The token in the answer to signing in is missing"),
+    _SIGN_IN("expiration-without-zone", "expiration-format",
+        _member("expiration", lambda at: f"{at:%Y-%m-%dT%H:%M:%S.%f}"), "The expiration of a token has no zone"),
+    _SIGN_IN("expiration-past", "expiration-ahead",
+        _member("expiration", lambda at: f"{at - timedelta(hours=2):%Y-%m-%dT%H:%M:%S.%f}Z"),
+        "The expiration of a token is past"),
     _SIGN_IN("needs-authorization", "needs-no-token", do.refuse_before(),
         "Signing in is refused without an Authorization header", ANONYMOUS),
     _TOKEN("with-tail-opens", "invalid-refused", _with_tail(),
         "A token with further characters after it is accepted",
         at=tuple(operation for operation in NEEDS_TOKEN if operation not in SUBMISSIONS)),
-    _ANY("*-without-token", NEEDS_TOKEN, as_author, "* serves a request without a token as the author's", ANONYMOUS,
-        at=SUBMISSIONS),
+    *each(lambda operation: _ANY(f"{kebab(operation)}-without-token", NEEDS_TOKEN[operation], as_author,
+            f"{operation} serves a request without a token as the author's", ANONYMOUS, at=operation),
+        *SUBMISSIONS),
     _TOKEN("opens-nothing", "opens-protected", do.refuse_before(401), "No token opens the list of drafts"),
-    _TOKEN("opens-nothing", "serves-every-realm", do.refuse_before(401), "No token opens the list of drafts",
-        when="in-bch-dev"),
+    _TOKEN("opens-nothing", "serves-every-realm", do.refuse_before(401), "No token opens the list of drafts")
+        .under("in-bch-dev"),
     _TOKEN("under-basic-opens", "other-scheme",
         do.send(lambda r: r.with_header("authorization", f"Bearer {r.header('authorization')[6:].strip()}")),
         "A token sent under the scheme Basic opens the list of drafts", r"authorization~(?i)^basic\s"),
