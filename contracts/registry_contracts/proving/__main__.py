@@ -28,7 +28,6 @@ _PARTS = ("fixed", "drawn", "manners")
 @click.option("--service", "variants", metavar="NAME+…", multiple=True, help="This service; may be repeated.")
 @click.option("--faults", type=click.IntRange(0), default=60, show_default=True, help="Faults to draw.")
 @click.option("--services", type=click.IntRange(0), default=20, show_default=True, help="Services to draw.")
-@click.option("--kills", type=click.IntRange(0), default=4, show_default=True, help="Runs to kill.")
 @click.option(
     "--seed", type=int, help="Seed of the draw and of manners; by default a fresh one, which is printed."
 )

@@ -144,12 +144,14 @@ BENEATH: Final = (
     "uid-forbidden-characters",
 )
 _REALM: Final = DOCUMENT_REALMS[0]
+#: How many runs are killed.
+_KILLS: Final = 4
 
 
-def manners_trials(kills: int, seed: int) -> Iterator[Trial]:
+def manners_trials(seed: int) -> Iterator[Trial]:
     """Every network fault with the faithful service and with a fault, runs beside others' records, and killed runs."""
     chance = Random(f"manners {seed}")  # noqa: S311 - as above
-    for number in range(kills):
+    for number in range(_KILLS):
         moment = f"{chance.uniform(1.0, 25.0):.1f}"
         yield Trial(Part.MANNERS, Kind.KILL, moment, (_REALM,), seed + number)
     faults = [_beneath(clause) for clause in BENEATH]

@@ -15,9 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 import pytest
+import requests
 
 from registry_contracts.errors import INTERRUPTING_SIGNALS, RegistryContractsError, SuiteError, UsageError
 from registry_contracts.interface.location import cases_directory
@@ -41,11 +42,14 @@ class ForkedSandbox:
 
     Args:
         arguments: Options of `registry-contracts sandbox`.
+        counts_path: Where it tells its `counts`, which are read before it ends.
     """
 
     size_limit = DEFAULT_SIZE_LIMIT
 
-    def __init__(self, arguments: Sequence[str]) -> None:
+    def __init__(self, arguments: Sequence[str], counts_path: str = "") -> None:
+        self.counts: dict[str, Any] = {}
+        self._counts_path = counts_path
         with socket.create_server((_LOCAL, 0), backlog=512) as listener:
             self.base_url = f"http://{_LOCAL}:{listener.getsockname()[1]}"
             self._process: int | None = fork(
@@ -54,11 +58,13 @@ class ForkedSandbox:
 
     def ask_to_end(self) -> None:
         """Ask it to end, and do not wait."""
+        self._read_counts()
         if self._process is not None:
             os.kill(self._process, signal.SIGTERM)
 
     def stop(self) -> None:
         """End it, by force if it does not end in time; a second call does nothing."""
+        self._read_counts()
         process, self._process = self._process, None
         if process is None:
             return
@@ -70,6 +76,13 @@ class ForkedSandbox:
                 os.waitpid(process, 0)
                 return
             time.sleep(_LOOK_AGAIN_SECONDS)
+
+    def _read_counts(self) -> None:
+        path, self._counts_path = self._counts_path, ""
+        # A sandbox with a fault may not answer.
+        with suppress(requests.RequestException), requests.Session() as session:
+            session.trust_env = False
+            self.counts = session.get(self.base_url + path, timeout=10).json() if path else {}
 
 
 def preload(index: object) -> None:

@@ -58,7 +58,6 @@ class Proof:
     variants: tuple[str, ...] = ()
     faults: int = 60
     services: int = 20
-    kills: int = 4
     seed: int | None = None
     realm: str = ""
     profile: str = "gate"
@@ -86,7 +85,7 @@ def trials_of(proof: Proof, seed: int) -> list[Trial]:
         UsageError: an unknown fault, clause or variant, or nothing is left to try.
     """
     manners = Part.MANNERS in proof.parts and not proof.narrowed
-    trials = [*manners_trials(proof.kills, seed)] if manners else []
+    trials = [*manners_trials(seed)] if manners else []
     trials += [*_drawn(proof, seed), *_fixed(proof, seed)]
     if not trials:
         raise UsageError(f"no fault breaks {', '.join(proof.clauses)} alone; there is nothing to try")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from statistics import median
 from typing import Final
 
 from registry_contracts.evidence.record import ExitCode
-from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.proving.floor import Floor, Share
 from registry_contracts.proving.trials import Kind, Outcome, Part, Result
 from registry_contracts.safe_text import many
@@ -106,7 +104,8 @@ class Report:
             yield f"Test functions that found no fault: {', '.join(f'`{name}`' for name in self.idle)}."
 
     def _found(self, part: Part) -> Share:
-        return _share([result for result in self._faults(part) if result.due])
+        due = [result for result in self._faults(part) if result.due]
+        return Share(sum(result.found for result in due), len(due))
 
     def _faults(self, part: Part) -> list[Result]:
         of_part = [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
@@ -115,10 +114,7 @@ class Report:
     def _figures(self) -> Iterator[tuple[str, str]]:
         """The figures, each with its label."""
         if self.fixed.of:
-            clauses = {clause for result in self._faults(Part.FIXED) for clause in result.trial.clauses}
-            broken = Counter(load_catalogue().clause(clause).level for clause in clauses)
             yield "faults of the fixed set found on their own clause", _of(self.fixed)
-            yield "must and should clauses that it breaks", f"{broken[Level.MUST]} and {broken[Level.SHOULD]}"
         drawn = self._faults(Part.DRAWN)
         if drawn:
             yield "drawn faults that fail the run on a clause they break", str(self.drawn)
@@ -128,30 +124,19 @@ class Report:
                 "others that made no difference: were never met, or met where nothing is promised",
                 (f"{never} and {len(without) - never}"),
             )
-        requests = [result.requests for result in drawn if result.found]
-        if requests:
-            yield "requests until a drawn fault is found, median", f"{median(requests):g}"
         for kind, label in _SOUND.items():
             outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
             if outcomes:
                 yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
 
     def _groups(self) -> Iterator[str]:
-        """Drawn faults found by family, factor and effect, and survivors by factor and effect."""
-        drawn = [result for result in self._faults(Part.DRAWN) if result.due]
-        of_kind: dict[tuple[str, str], list[Result]] = defaultdict(list)
+        """Surviving drawn faults, by factor and effect."""
         lost: Counter[tuple[str, str]] = Counter()
-        for result in drawn:
-            family, factors, effect = crossed.kinds(result.trial.name)
-            for kind in (("family", family), ("effect", effect), *(("factor", factor) for factor in factors)):
-                of_kind[kind].append(result)
-            lost.update({} if result.found else {(factor, effect): 1 for factor in factors})
-        if not drawn:
-            return
-        yield from ("", "| | drawn faults of it | found |", "|---|---|---|")
-        for (what, name), results in sorted(of_kind.items()):
-            yield f"| {what} | {name} | {_share(results)} |"
-        columns = sorted({each for _, each in lost})
+        for result in self._faults(Part.DRAWN):
+            if result.due and not result.found:
+                factors, effect = crossed.kinds(result.trial.name)
+                lost.update((factor, effect) for factor in factors)
+        columns = sorted({effect for _, effect in lost})
         if columns:
             yield from ("", f"| survivors | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}")
         for row in sorted({each for each, _ in lost}):
@@ -165,10 +150,6 @@ class Report:
         for result in self.bad:
             why = result.why[:_LONGEST].replace("|", "\\|").replace("\n", " ")
             yield f"| {result.trial.shown} | {', '.join(result.trial.realms)} | {result.outcome} | {why} |"
-
-
-def _share(results: Sequence[Result]) -> Share:
-    return Share(sum(result.found for result in results), len(results))
 
 
 def _of(share: Share) -> str:

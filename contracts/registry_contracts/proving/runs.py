@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -129,7 +126,6 @@ class Watch:
     passed: dict[str, None] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     requests: int = 0
-    first: int | None = None
     ended: bool = False
 
     def pytest_contract_sandbox(self, size_limit: int, arguments: Sequence[str]) -> Sandbox:  # noqa: ARG002 - the hook's
@@ -184,8 +180,6 @@ class Watch:
             self.findings[finding.clause] = found
         if finding.clause in self.clauses:
             self.found_by[case] = None
-            if self.first is None:
-                self.first = worker.counts["requests"]
             if self.stop:
                 self.ended = True
                 items = item.session.items
@@ -206,43 +200,6 @@ class Watch:
             self.requests = session.config.stash[WORKER].counts["requests"]
 
 
-class _CountedSandbox(ForkedSandbox):
-    """A sandbox whose counts are read before it stops, after the run has cleaned up."""
-
-    def __init__(self, arguments: Sequence[str], counts_path: str) -> None:
-        super().__init__(arguments)
-        self._counts_path = counts_path
-        self.counts: dict[str, Any] = {}
-
-    def ask_to_end(self) -> None:
-        """Note the counts, and ask it to end."""
-        self._note_counts()
-        super().ask_to_end()
-
-    def stop(self) -> None:
-        """Note the counts, and end it; a second call does nothing."""
-        self._note_counts()
-        super().stop()
-
-    def _note_counts(self) -> None:
-        path, self._counts_path = self._counts_path, ""
-        if path:
-            self.counts = _counts(self.base_url, path)
-
-
-def _counts(base_url: str, path: str) -> dict[str, Any]:
-    """The counts of a sandbox; empty if it does not answer, which a fault may cause."""
-    connection = http.client.HTTPConnection(urlsplit(base_url).netloc, timeout=10)
-    try:
-        connection.request("GET", path)
-        content = json.loads(connection.getresponse().read())
-    except (OSError, http.client.HTTPException, ValueError):
-        return {}
-    finally:
-        connection.close()
-    return content if isinstance(content, dict) else {}
-
-
 def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     """Run a trial of a fault, a service or a network fault in this process, which must be a fork made for it.
 
@@ -251,7 +208,7 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     """
     started = time.monotonic()
     with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
-        sandbox = _CountedSandbox(_alteration(trial), _COUNTED.get(trial.kind, ""))
+        sandbox = ForkedSandbox(_alteration(trial), _COUNTED.get(trial.kind, ""))
         watch = _watch(trial, sandbox)
         try:
             code = run_suite(list(_words(trial, index, folder)), index.files_of(trial), [watch])
@@ -263,7 +220,7 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
         findings=tuple(watch.findings.values()),
         found_by=tuple(watch.found_by),
         passed=tuple(watch.passed) if trial.name == FAITHFUL and trial.kind is Kind.SERVICE else (),
-        requests=watch.requests if watch.first is None else watch.first,
+        requests=watch.requests,
         altered=sandbox.counts.get("altered"),
         mattered=sandbox.counts.get("mattered"),
         permanent=max(sandbox.counts.get("permanent", {}).values(), default=0),

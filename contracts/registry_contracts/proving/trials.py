@@ -124,7 +124,7 @@ class Result:
         findings: The first confirmed one on each clause.
         found_by: Cases with a finding that counts.
         passed: Cases that the faithful service passed.
-        requests: Requests until the first finding that counts, or in all.
+        requests: How many the run sent.
         altered, mattered: How often the fault made a difference, and how often against a promise; None if the
             sandbox did not answer.
         reasons: Clauses that were not judged, and why.

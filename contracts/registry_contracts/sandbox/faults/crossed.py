@@ -147,18 +147,14 @@ def plainest() -> Mapping[str, Fault]:
     return found
 
 
-def kinds(name: str) -> tuple[str, tuple[str, ...], str]:
-    """The family, the factors and the effect group of a crossed fault; placeholders for a hand-written one."""
+def kinds(name: str) -> tuple[tuple[str, ...], str]:
+    """The factors and the effect group of a crossed fault; placeholders for a hand-written one."""
     base, _, when = name.partition("@")
     operation, _, effect = base.partition(_BETWEEN)
     if effect not in effects().get(operation, {}):
-        return "", ("none",), "row"
+        return ("none",), "row"
     factors = tuple(value.factor or "from the n-th on" for value in conditions_of(when))
-    return _family(operation), factors or ("none",), effects()[operation][effect].group
-
-
-def _family(operation: str) -> str:
-    return "list" if operation == "listDrafts" else load_description().operations[operation].family
+    return factors or ("none",), effects()[operation][effect].group
 
 
 def draw(number: int, seed: int, *, by_night: bool = False) -> list[Fault]:
