@@ -7,7 +7,7 @@ organization ``organization-<realm>`` and the unused temporary files ``sandbox-t
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from registry_contracts.sandbox.authentication import SIGN_IN
 from registry_contracts.sandbox.documents import Attachments, Contacts, Context, Drafts, SignIn
 from registry_contracts.sandbox.habits import Habits, Settings
 from registry_contracts.sandbox.http import RawPaths, Refusal
-from registry_contracts.sandbox.layers import Layers
 from registry_contracts.sandbox.responses import NO_CONTENT, json_response, json_text
 from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Records, TemporaryFile
 from registry_contracts.sandbox.validation import CONTACT, Realm
@@ -134,14 +133,14 @@ def described(request: Request) -> dict[str, Any]:
 class Service(Context):
     """Everything one sandbox is made of."""
 
-    def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
+    def __init__(self, settings: Settings, habits: Habits, layers: Sequence[type]) -> None:
         super().__init__(settings, habits, layers)
         self.sign_in = SignIn(self)
-        self.contacts = layers.over(Contacts)(self)
-        self.drafts = layers.over(Drafts)(self)
-        self.attachments = layers.over(Attachments)(self)
-        self.workflow = layers.over(Workflow)(self)
-        self.seeds = layers.over(Seeds)(self)
+        self.contacts = self.layered(Contacts)(self)
+        self.drafts = self.layered(Drafts)(self)
+        self.attachments = self.layered(Attachments)(self)
+        self.workflow = self.layered(Workflow)(self)
+        self.seeds = self.layered(Seeds)(self)
 
     def close(self) -> None:
         """Close the database and remove what was only for this process."""
@@ -220,7 +219,7 @@ def _route(path: str, **handlers: Handler) -> Route:
 def create_app(
     settings: Settings,
     habits: Habits = Habits(),  # noqa: B008 - frozen
-    layers: Layers = Layers(),  # noqa: B008 - never changed
+    layers: Sequence[type] = (),
 ) -> Starlette:
     """Return a sandbox as an ASGI application; its parts stand at ``app.state.service``."""
     service = Service(settings, habits, layers)

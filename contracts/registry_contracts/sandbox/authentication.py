@@ -57,12 +57,12 @@ class Token:
     expires: datetime
 
 
-class TokenBook:
-    """Issues tokens, valid for ``lifetime`` seconds, and knows their holders; a restart asks for new ones."""
+class Identity:
+    """Issues tokens, valid for a ``lifetime``, and knows who is calling; a restart asks for new tokens."""
 
-    def __init__(self, clock: Clock, lifetime: float, habits: Habits) -> None:
+    def __init__(self, clock: Clock, habits: Habits) -> None:
         self.clock = clock
-        self.lifetime = timedelta(seconds=habits.token_lifetime or lifetime)
+        self.lifetime = timedelta(seconds=habits.token_lifetime)
         self.habits = habits
         self._issued: dict[str, Token] = {}
 
@@ -90,14 +90,6 @@ class TokenBook:
         """Forget every token, as a restart does."""
         self._issued.clear()
 
-
-class Identity:
-    """Knows who is calling."""
-
-    def __init__(self, tokens: TokenBook, habits: Habits) -> None:
-        self.tokens = tokens
-        self.habits = habits
-
     def sign_in(self, email: str, password: str) -> Account:
         """Return the account with this e-mail and password; refuse others without telling which of the two is wrong."""
         if self.habits.email_checked and email and "@" not in email:
@@ -116,7 +108,7 @@ class Identity:
         scheme, _, token = given.partition(" ")
         exact = given.startswith("Bearer ") or not self.habits.bearer_exact
         known = scheme.lower() in self.habits.token_schemes.split()
-        return self.tokens.holder(token.strip()) if known and exact else None
+        return self.holder(token.strip()) if known and exact else None
 
     def require(self, request: Request) -> Account:
         """Return who sent the request to a protected operation (Authentication 4); refuse without a valid token."""

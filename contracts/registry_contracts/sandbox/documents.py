@@ -9,20 +9,19 @@ import json
 import mimetypes
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from registry_contracts.errors import UsageError
-from registry_contracts.sandbox.authentication import Account, Identity, TokenBook, may_update
+from registry_contracts.sandbox.authentication import Account, Identity, may_update
 from registry_contracts.sandbox.habits import Habits, Settings
 from registry_contracts.sandbox.http import (
     BodyReader,
-    IdentifierRule,
     JsonBody,
     Reason,
     Refusal,
@@ -33,10 +32,12 @@ from registry_contracts.sandbox.http import (
     filename_in_path,
     forbidden,
     header_value,
+    identifier_in_path,
+    is_identifier,
+    new_identifier,
     not_found,
     query_value,
 )
-from registry_contracts.sandbox.layers import Layers
 from registry_contracts.sandbox.lists import Lists, page_request
 from registry_contracts.sandbox.responses import NO_CONTENT, REDIRECTS, Responses, json_response
 from registry_contracts.sandbox.storage import (
@@ -61,28 +62,35 @@ from registry_contracts.sandbox.validation import (
     Validator,
 )
 
+_Part = TypeVar("_Part")
+
 
 class Context:
     """What the handlers of one sandbox share: an object for each rule, the storage and the files."""
 
-    def __init__(self, settings: Settings, habits: Habits, layers: Layers) -> None:
-        over = layers.over
+    def __init__(self, settings: Settings, habits: Habits, layers: Sequence[type]) -> None:
+        self._layers = layers
         self.settings = settings
         self.habits = habits
         self.clock = Clock(habits.timestamp_digits, habits.timestamp_offset)
-        self.responses = over(Responses)(habits, self.clock)
-        self.identifiers = IdentifierRule(habits)
-        self.identity = Identity(TokenBook(self.clock, settings.token_lifetime, habits), habits)
+        self.responses = self.layered(Responses)(habits, self.clock)
+        self.identity = Identity(self.clock, habits)
         self.realms = RealmBook(habits)
         self.body = BodyReader(habits)
-        self.validator = over(Validator)(self.identifiers, habits)
-        self.lists = over(Lists)(habits)
+        self.validator = self.layered(Validator)(habits)
+        self.lists = self.layered(Lists)(habits)
         self.files = FileStore(settings.data)
         try:
             self.storage = Storage(settings.data, self.clock)
         except UsageError:
             self.files.close()
             raise
+
+    def layered(self, part: type[_Part]) -> type[_Part]:
+        """Return a part of the service with the layers of variants over it; a later layer comes first."""
+        over = [layer for layer in reversed(self._layers) if issubclass(layer, part)]
+        made: type[Any] = type(part.__name__, (*over, part), {})
+        return made
 
     def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
         """Return the test for whether a record exists in the realm, for references."""
@@ -104,7 +112,7 @@ class Handlers:
     def _addressed(self, request: Request) -> tuple[Account, str, Realm]:
         """Return the caller, the uid and the realm of a request for a contact or a draft."""
         caller = self.context.identity.require(request)
-        uid = self.context.identifiers.from_path(request)
+        uid = identifier_in_path(request)
         return caller, uid, self.context.realms.of_documents(request)
 
 
@@ -123,9 +131,9 @@ class SignIn(Handlers):
             raise bad_request("email and password must be given, both as strings")
         if self.habits.credentials_exact and len(credentials) > 2:
             raise bad_request("only email and password are read")
-        tokens = self.context.identity.tokens
-        token = tokens.issue(self.context.identity.sign_in(email, password))
-        expiration = tokens.clock.written(token.expires)
+        identity = self.context.identity
+        token = identity.issue(identity.sign_in(email, password))
+        expiration = self.context.clock.written(token.expires)
         answer = {"authenticationToken": token.text, "expiration": expiration}
         return json_response(answer, self.habits.token_status, {"Cache-Control": "no-store"})
 
@@ -145,7 +153,7 @@ class Contacts(Handlers):
         named = self.named(request, body.value)
         with context.storage.transaction() as records:
             self.validate(records, realm, None, body.value)
-            identifier = context.identifiers.mint() if named is None else named
+            identifier = new_identifier(self.habits) if named is None else named
             if context.in_use(records, realm, identifier):
                 self.require_own_to_update(records, caller, realm, identifier)
             stored = self.keep(records, caller, realm, identifier, body)
@@ -206,7 +214,7 @@ class Contacts(Handlers):
         """Return the identifier that a request names for a new contact."""
         if self.habits.contact_uid_from_query:
             uid = query_value(request, "uid")
-            if uid is not None and not self.context.identifiers.holds(uid):
+            if uid is not None and not is_identifier(uid):
                 raise bad_request("the uid breaks the identifier rule")
             if uid is not None:
                 return uid
@@ -404,7 +412,7 @@ class Attachments(Handlers):
         """Make a temporary file an attachment; it cannot be used a second time."""
         context = self.context
         caller = context.identity.require(request)
-        uid = context.identifiers.from_path(request)
+        uid = identifier_in_path(request)
         file_id = decoded_segment(request.path_params["tempFileId"]) or ""
         with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
@@ -531,7 +539,7 @@ class Attachments(Handlers):
     def _document(self, request: Request) -> str:
         if self.habits.attachment_realms_known and not self.context.realms.is_known(request):
             raise bad_request("the realm is not configured")
-        return self.context.identifiers.from_path(request)
+        return identifier_in_path(request)
 
     def _whole(self, attachment: Attachment) -> Response:
         path = self.context.files.path(attachment.file_key)

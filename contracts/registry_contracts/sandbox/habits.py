@@ -21,7 +21,6 @@ class Settings:
     Attributes:
         data: Folder for the database and the files; ``None`` keeps nothing after this process.
         size_limit: Largest attachment that Create accepts, in bytes.
-        token_lifetime: Seconds that a token is valid.
         habits: Habits by name; they win over those of the variants.
         observed: Count what the service shows, see ``registry_contracts.sandbox.faults.observer``.
         origins: Pages of these origins may use it; ``None`` allows none.
@@ -29,7 +28,6 @@ class Settings:
 
     data: Path | None = None
     size_limit: int = ONE_GIGABYTE
-    token_lifetime: float = 3600.0
     variants: tuple[str, ...] = ()
     habits: tuple[tuple[str, Any], ...] = ()
     faults: tuple[str, ...] = ()
@@ -124,7 +122,7 @@ class Habits:
     # Identity.
     token_bytes: int = _habit(32, "bytes of chance in a token")
     token_suffix: str = _habit("", "ending of each token")
-    token_lifetime: float | None = _habit(None, "seconds a token lives; none goes by --token-lifetime")
+    token_lifetime: float = _habit(3600.0, "seconds a token lives")
     sign_in_again: str = _habit("new", "what a second sign-in gives: new, same, or replaced, the first then being dead")
     token_schemes: str = _habit("bearer", "schemes of the Authorization header that carry a token, in any letter case")
     bearer_exact: bool = _habit(False, "only the word Bearer and one space stand before a token")

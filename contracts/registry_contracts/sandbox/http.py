@@ -256,26 +256,22 @@ def filename_in_path(request: Request) -> str:
     return name
 
 
-class IdentifierRule:
-    """Decides which texts are identifiers (Identifier rule), and makes new ones."""
+def is_identifier(text: str) -> bool:
+    """Tell whether a text obeys the identifier rule: the whole of it, without a trailing newline."""
+    return _UID.fullmatch(text) is not None
 
-    def __init__(self, habits: Habits) -> None:
-        self.habits = habits
 
-    def holds(self, text: str) -> bool:
-        """Tell whether a text obeys the rule: the whole of it, without a trailing newline."""
-        return _UID.fullmatch(text) is not None
+def identifier_in_path(request: Request, name: str = "uid") -> str:
+    """Return the identifier in the path, whose placeholders are still percent-encoded; refuse any other segment."""
+    text = decoded_segment(request.path_params[name])
+    if text is None or not is_identifier(text):
+        raise bad_request(f"{name} must be letters, digits, hyphen and underscore, 11 to 128 characters")
+    return text
 
-    def from_path(self, request: Request, name: str = "uid") -> str:
-        """Return the identifier in the path, whose placeholders are still percent-encoded; refuse any other segment."""
-        text = decoded_segment(request.path_params[name])
-        if text is None or not self.holds(text):
-            raise bad_request(f"{name} must be letters, digits, hyphen and underscore, 11 to 128 characters")
-        return text
 
-    def mint(self) -> str:
-        """Return a new identifier that is not in use."""
-        return str(uuid.uuid4()).upper() if self.habits.identifiers_uuid else secrets.token_hex(12)
+def new_identifier(habits: Habits) -> str:
+    """Return a new identifier that is not in use."""
+    return str(uuid.uuid4()).upper() if habits.identifiers_uuid else secrets.token_hex(12)
 
 
 class RawPaths:

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from registry_contracts.sandbox.faults.fault import Fault
 
 
-class _Lifetime(click.IntRange):
-    name = "whole number of seconds, 1 or more"
-
-
 class SandboxServer(uvicorn.Server):
     """A server that reports when it accepts connections, and for which a signal is a normal end."""
 
@@ -86,7 +82,6 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
 
 
 _USAGE: Final = 4
-_TEN_YEARS: Final = 10 * 365 * 86400
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -97,14 +92,6 @@ _TEN_YEARS: Final = 10 * 365 * 86400
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Keep data here over a restart.")
 @click.option(
     "--size-limit", metavar="BYTES", type=click.IntRange(0), default=ONE_GIGABYTE, help="Largest attachment."
-)
-@click.option(
-    "--token-lifetime",
-    metavar="SECONDS",
-    type=_Lifetime(1, _TEN_YEARS),
-    default=3600,
-    show_default=True,
-    help="How long a token is valid.",
 )
 @click.option(
     "--variant",

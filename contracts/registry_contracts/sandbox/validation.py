@@ -13,7 +13,7 @@ from typing import Any
 from starlette.requests import Request
 
 from registry_contracts.sandbox.habits import Habits
-from registry_contracts.sandbox.http import IdentifierRule, Problem, bad_request, header_value, query_value
+from registry_contracts.sandbox.http import Problem, bad_request, header_value, is_identifier, query_value
 from registry_contracts.sandbox.responses import INVALID_VALUE, MANDATORY
 
 COUNTRIES = frozenset({"ca", "fr", "ke", "jp", "br"})
@@ -234,8 +234,7 @@ class Validator:
     Members of Term, Link, Reference and Header beyond those listed are "not shown", so they are let through.
     """
 
-    def __init__(self, identifiers: IdentifierRule, habits: Habits) -> None:
-        self.identifiers = identifiers
+    def __init__(self, habits: Habits) -> None:
         self.habits = habits
 
     def problems(self, document: dict[str, Any], expectation: Expectation) -> list[Problem]:
@@ -378,7 +377,7 @@ class Validator:
         identifier, schema = header.get("identifier"), header.get("schema")
         if isinstance(identifier, str):
             contradicts = expectation.identifier not in {None, identifier}
-            if contradicts or not self.identifiers.holds(identifier):
+            if contradicts or not is_identifier(identifier):
                 yield Problem(INVALID_VALUE, (*path, "identifier"))
         if isinstance(schema, str) and schema != expectation.kind.name:
             yield Problem(INVALID_VALUE, (*path, "schema"))

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry_contracts.errors import UsageError, suggestion
 from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.authentication import TokenBook
+from registry_contracts.sandbox.authentication import Identity
 from registry_contracts.sandbox.http import TRANSPORT
 from registry_contracts.sandbox.responses import JSON
 
@@ -132,10 +132,10 @@ class Asked:
         return transport
 
     @property
-    def tokens(self) -> TokenBook:
+    def identity(self) -> Identity:
         """The tokens of the service."""
-        tokens: TokenBook = self.scope["app"].state.service.identity.tokens
-        return tokens
+        identity: Identity = self.scope["app"].state.service.identity
+        return identity
 
     async def passes(self, send: Send | None = None) -> None:
         """Pass it on."""
@@ -341,13 +341,13 @@ async def _restart(meeting: Meeting, asked: Asked) -> None:
     if meeting.met % meeting["every"]:
         await asked.passes()
         return
-    asked.tokens.forget()
+    asked.identity.forget()
     meeting.gate.shut(meeting["seconds"])
     await asked.reset()
 
 
 async def _short_tokens(meeting: Meeting, asked: Asked) -> None:
-    asked.tokens.lifetime = timedelta(seconds=meeting["seconds"])
+    asked.identity.lifetime = timedelta(seconds=meeting["seconds"])
     await asked.passes()
 
 

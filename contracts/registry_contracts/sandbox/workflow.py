@@ -29,12 +29,14 @@ from starlette.responses import Response
 from registry_contracts.sandbox.authentication import Account, may_update
 from registry_contracts.sandbox.documents import Handlers
 from registry_contracts.sandbox.http import (
-    IdentifierRule,
     Problem,
     Reason,
     Refusal,
     bad_request,
     decoded_segment,
+    identifier_in_path,
+    is_identifier,
+    new_identifier,
 )
 from registry_contracts.sandbox.responses import INVALID_VALUE, MANDATORY, is_shown, json_text
 from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Records
@@ -59,14 +61,14 @@ class Submission:
     body: dict[str, Any]
     creating: bool
 
-    def given_identifier(self, rule: IdentifierRule, *, header_names: bool = True) -> str | None:
+    def given_identifier(self, *, header_names: bool = True) -> str | None:
         """Return the identifier of the path, else a well-formed one in the document's header, else ``None``."""
         if self.path_identifier is not None or not header_names:
             return self.path_identifier
         document = self.body.get("document")
         header = document.get("header") if isinstance(document, dict) else None
         identifier = header.get("identifier") if isinstance(header, dict) else None
-        return identifier if isinstance(identifier, str) and rule.holds(identifier) else None
+        return identifier if isinstance(identifier, str) and is_identifier(identifier) else None
 
 
 #: The most characters of the texts beside the document.
@@ -113,7 +115,7 @@ class Workflow(Handlers):
     async def _submit(self, request: Request, *, creating: bool, addressed: bool) -> Response:
         context = self.context
         caller, realm, kind = self.enter(request)
-        path_identifier = context.identifiers.from_path(request, "identifier") if addressed else None
+        path_identifier = identifier_in_path(request, "identifier") if addressed else None
         body = (await context.body.read_object(request)).value
         submission = Submission(caller, realm, kind, path_identifier, body, creating)
         with context.storage.transaction() as records:
@@ -183,10 +185,9 @@ class Workflow(Handlers):
     def check_identifier(self, submission: Submission, records: Records) -> str:
         """Step 1: return the identifier; refuse with row 4 (POST), 5 or 6 (PUT)."""
         realm = submission.realm.name
-        rule = self.context.identifiers
-        identifier = submission.given_identifier(rule, header_names=self.habits.record_header_names)
+        identifier = submission.given_identifier(header_names=self.habits.record_header_names)
         if identifier is None:
-            return rule.mint()
+            return new_identifier(self.habits)
         exists = records.owner(realm, identifier) is not None
         if submission.creating:
             exists = self.context.in_use(records, submission.realm, identifier)
@@ -218,7 +219,7 @@ class Workflow(Handlers):
         problems = self.problems(submission, records)
         if problems:
             # The response carries the record identifier and, on content problems, an errors array.
-            identifier = submission.given_identifier(self.context.identifiers)
+            identifier = submission.given_identifier()
             message = "The submission is not valid."
             raise Refusal(Reason.INVALID_CONTENT, message, problems=problems, identifier=identifier)
 

@@ -10,8 +10,6 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
-from registry_contracts.sandbox.layers import Layers
-
 
 @dataclass(frozen=True)
 class Variant:
@@ -54,9 +52,9 @@ class Alteration:
         return {name: value for variant in self.variants for name, value in variant.habits.items()}
 
     @property
-    def layers(self) -> Layers:
+    def layers(self) -> list[type]:
         """The classes that replace methods of the service's parts."""
-        return Layers(layer for variant in self.variants for layer in variant.parts)
+        return [layer for variant in self.variants for layer in variant.parts]
 
     def stand_before(self, app: Starlette) -> None:
         """Add the middleware of the variants to an application that has not started yet."""
