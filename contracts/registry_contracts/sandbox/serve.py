@@ -242,7 +242,7 @@ def altered(settings: Settings) -> "Starlette":
         from registry_contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
 
         for fault in faults:
-            app.add_middleware(Injector, fault=fault, size_limit=settings.size_limit)
+            app.add_middleware(Injector, fault=fault)
     return app
 
 

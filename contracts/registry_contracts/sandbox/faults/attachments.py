@@ -16,6 +16,11 @@ _READS: Final = (_EXISTS, _GET, _THUMBNAIL)
 _NOT_FOUND: Final = answer_json(404, {"message": "there is no such attachment of this document"})
 
 
+def _limit(request: Request) -> int:
+    """The service's limit for files, in bytes."""
+    return request.memory.service.settings.size_limit
+
+
 def _uploads(request: Request) -> dict[str, Request]:
     """The requests that created a document's attachments, by number, oldest first."""
     uploads = request.memory.uploads.items()
@@ -66,13 +71,13 @@ ROWS: Final = (
         "is kept under its name in small letters, and found under no other"),
     _FILE("needs-extension", "name-without-extension", do.refuse_before(),
         "is refused when its name has no extension", "-filename~[.]"),
-    _FILE("size-above-cut", "size-above", do.send(lambda r: replace(r, body=r.body[: r.memory.size_limit])),
+    _FILE("size-above-cut", "size-above", do.send(lambda r: replace(r, body=r.body[: _limit(r)])),
         "is accepted above the limit, and cut at the limit",
-        lambda r: r.memory.size_limit < len(r.body)),
+        lambda r: _limit(r) < len(r.body)),
     _FILE("size-nine-tenths", "size-within", do.refuse_before(413), "is refused above nine tenths of the limit",
-        lambda r: 0.9 * r.memory.size_limit < len(r.body) <= r.memory.size_limit),
+        lambda r: 0.9 * _limit(r) < len(r.body) <= _limit(r)),
     _FILE("size-at-limit-refused", "size-at-limit", do.refuse_before(413),
-        "is refused when it is as large as the limit", lambda r: len(r.body) == r.memory.size_limit),
+        "is refused when it is as large as the limit", lambda r: len(r.body) == _limit(r)),
     _OTHER("eleventh-replaces-first", "several",
         do.give(lambda r: _NOT_FOUND if r.params["attachmentId"] in [*_uploads(r)][:-10] else None),
         "A document holds 10 attachments; a further one takes the place of the first", at=_READS),

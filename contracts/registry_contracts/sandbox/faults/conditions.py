@@ -23,16 +23,13 @@ from registry_contracts.sandbox.faults.places import (
     NAMED_SUBMISSIONS,
     SUBMISSIONS,
     TYPES,
+    kebab,
 )
-from registry_contracts.sandbox.validation import Expectation
+from registry_contracts.sandbox.validation import CONTACT, Expectation, Kind
 
 #: The fault acts from the n-th request on that meets all other conditions, counted for each identifier.
 COUNTED: Final = ("from-2", "from-3")
 _NAMED, _UPDATE = NAMED_SUBMISSIONS
-#: Members of a contact that are arrays.
-ARRAYS: Final = ("phones", "faxes", "emails", "websites", "relevantDocuments")
-#: The name of the condition that a mandatory member is missing beside all others.
-LACKING: Final = "no_{}_beside_all"
 #: So many members has a contact with all 26 fields but a few.
 _NEARLY_ALL: Final = 20
 _READS: Final = operations_with(family="draft", needs="draft", safe=True)
@@ -97,7 +94,9 @@ def _faulty(request: Request) -> bool:
     sent = request.record
     if kind is None or not isinstance(sent, dict):
         return False
-    problems = request.memory.validator.problems(sent, Expectation(kind, request.uid or None, lambda _: True))
+    problems = request.memory.service.validator.problems(
+        sent, Expectation(kind, request.uid or None, lambda _: True)
+    )
     return len(sent) > 1 and {problem.path[0] for problem in problems} >= sent.keys() - {"header"}
 
 
@@ -132,49 +131,34 @@ def _from(number: int, request: Request) -> bool:
     return request.memory.met_by_uid[request.uid] >= number
 
 
-def _later_elements() -> Iterator[Condition]:
-    """A value of a wrong kind after valid ones: the second or the last item of an array, or a second language."""
-
-    def wrong(name: str, at: int, request: Request) -> bool:
-        value = request.member.get(name)
-        items = list(value.values()) if isinstance(value, dict) else value
-        if not isinstance(items, list) or len(items) < 2:
-            return False
-        return [place for place, item in enumerate(items) if isinstance(item, list)] == [at]
-
-    for clause in load_catalogue():
-        name = _member(clause.id.removeprefix("contact-kind-"))
-        if f"body.{name}.*:wrong-kind" not in clause.faults:
-            continue
-        ill = "has a wrong kind"
-        if name in ARRAYS:
-            for at, place in ((1, "second"), (2, "last")):
-                acts = partial(wrong, name, at)
-                says = f"the {place} of {name} {ill}"
-                yield Condition(f"{name}_{place}", says, acts, operations=CONTACTS, refuses=(clause.id,))
-        else:
-            says, acts = f"{name} {ill} in its second language", partial(wrong, name, 1)
-            yield Condition(f"{name}_in_french", says, acts, operations=CONTACTS, refuses=(clause.id,))
+def _wrong_kind_at(name: str, at: int, request: Request) -> bool:
+    """Whether only the item at a place of an array, or the text in a language, has a wrong kind."""
+    value = request.member.get(name)
+    items = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(items, list) or len(items) < 2:
+        return False
+    return [place for place, item in enumerate(items) if isinstance(item, list)] == [at]
 
 
-def _lacking() -> Iterator[Condition]:
-    """A mandatory member of a contact that is missing although nearly all others are there."""
-
-    def lacks(name: str, request: Request) -> bool:
-        return name not in request.member and len(request.member) >= _NEARLY_ALL
-
-    for clause in load_catalogue():
-        name = _member(clause.id.removeprefix("contact-mandatory-"))
-        if f"body.{name}:missing" in clause.faults and clause.operations == CONTACTS:
-            says = f"{name} is missing beside every other member"
-            acts = partial(lacks, name)
-            yield Condition(LACKING.format(name), says, acts, operations=CONTACTS, refuses=(clause.id,))
+def _lacks(name: str, request: Request) -> bool:
+    """Whether a member is missing although nearly all others are there."""
+    return name not in request.member and len(request.member) >= _NEARLY_ALL
 
 
-def _member(words: str) -> str:
-    """The name of a member that clauses write in small letters with hyphens."""
-    first, *others = words.split("-")
-    return first + "".join(map(str.capitalize, others))
+def _of_contacts() -> Iterator[Condition]:
+    """A mandatory member is missing, or a value of a wrong kind follows valid ones."""
+    of_contacts = partial(Condition, operations=CONTACTS)
+    for name in (field.name for field in CONTACT.fields if field.mandatory):
+        says, clause = f"{name} is missing beside every other member", f"contact-mandatory-{kebab(name)}"
+        yield of_contacts(f"no_{name}_beside_all", says, partial(_lacks, name), refuses=(clause,))
+    for field in CONTACT.fields:
+        name, kind = field.name, (f"contact-kind-{kebab(field.name)}",)
+        for at, place in ((1, "second"), (2, "last")) if field.many else ():
+            says, acts = f"the {place} of {name} has a wrong kind", partial(_wrong_kind_at, name, at)
+            yield of_contacts(f"{name}_{place}", says, acts, refuses=kind)
+        if field.kind is Kind.LSTRING:
+            says, acts = f"{name} has a wrong kind in its second language", partial(_wrong_kind_at, name, 1)
+            yield of_contacts(f"{name}_in_french", says, acts, refuses=kind)
 
 
 # fmt: off
@@ -277,8 +261,7 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
         Condition("no_last_name", "the last name is missing", lambda r: r.member.keys() >= {"firstName"}
             and "lastName" not in r.member, refuses=("contact-mandatory-last-name",)),
         Condition("emails_no_array", "emails holds no texts", _no_texts, refuses=("contact-kind-emails",)),
-        *_lacking(),
-        *_later_elements(),
+        *_of_contacts(),
     )),
     "batch": (SUBMISSIONS, (
         Condition("no_batch", "no batchId is given", lambda r: "batchId" not in r.member),

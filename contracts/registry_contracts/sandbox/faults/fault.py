@@ -18,7 +18,6 @@ from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import WORKFLOW_REALMS
 from registry_contracts.sandbox.faults.conditions import COUNTED, conditions_of
-from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.messages import (
     Answer,
     Inject,
@@ -28,7 +27,6 @@ from registry_contracts.sandbox.faults.messages import (
     answer_json,
     given,
 )
-from registry_contracts.sandbox.habits import ONE_GIGABYTE
 
 #: Bodies above this size pass unchanged.
 _LARGEST_BODY: Final = 16 * 1024 * 1024
@@ -144,13 +142,13 @@ def _several(values: Any) -> tuple[Any, ...]:
 
 
 class Injector:
-    """ASGI middleware that injects one fault; `size_limit` is the service's limit for files, in bytes."""
+    """ASGI middleware that injects one fault."""
 
-    def __init__(self, app: ASGIApp, fault: Fault, size_limit: int = ONE_GIGABYTE) -> None:
+    def __init__(self, app: ASGIApp, fault: Fault) -> None:
         self._app = app
         self._fault = fault
         self._conditions = conditions_of(fault.when)
-        self._memory = Memory(size_limit)
+        self._memory = Memory()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -162,8 +160,7 @@ class Injector:
         if request is None:
             await self._app(scope, receive, send)
         else:
-            service = scope["app"].state.service
-            self._memory.held, self._memory.validator = Held(service.storage), service.validator
+            self._memory.service = scope["app"].state.service
             answer = await self._altered(request) if self._due(request) else None
             answer = await request.ask() if answer is None else answer
             self._memory.note(request, answer)

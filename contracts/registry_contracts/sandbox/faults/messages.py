@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation
 from registry_contracts.sandbox.authentication import Account
+from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN
 
 if TYPE_CHECKING:
-    from registry_contracts.sandbox.faults.held import Held
-    from registry_contracts.sandbox.validation import Validator
+    from registry_contracts.sandbox.app import Service
 
 #: Stands for a value that is taken out of its object or array.
 MISSING: Final = object()
@@ -130,13 +130,11 @@ def answer_json(status: int, value: Any) -> Answer:
 
 
 class Memory:
-    """What the injector remembers of earlier requests; `size_limit` is the service's limit for files, in bytes."""
+    """What the injector remembers of earlier requests."""
 
-    def __init__(self, size_limit: int) -> None:
-        self.size_limit = size_limit
-        #: The service's storage and validator; set at the first request.
-        self.held: Held
-        self.validator: Validator
+    def __init__(self) -> None:
+        #: Set at the first request.
+        self.service: Service
         #: The last save of each draft that was not deleted.
         self.saved: dict[Key, Request] = {}
         #: The last save of each deleted draft, by identifier.
@@ -156,6 +154,11 @@ class Memory:
         self.silent = False
         #: How often the fault made a difference, and how often against a promise.
         self.altered = self.mattered = 0
+
+    @property
+    def held(self) -> Held:
+        """What the service stores."""
+        return Held(self.service.storage)
 
     def note(self, request: Request, answer: Answer) -> None:
         """Remember a request that succeeded."""

@@ -4,7 +4,41 @@ A variant is one row: most change habits (``rows``), some replace methods of a p
 wire (``wire``). The faithful code does not import this package.
 """
 
-from registry_contracts.sandbox.variants.model import Alteration, Variant
-from registry_contracts.sandbox.variants.registry import ALL, CONTRADICTORY, chosen
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-__all__ = ["ALL", "CONTRADICTORY", "Alteration", "Variant", "chosen"]
+from registry_contracts.errors import UsageError
+from registry_contracts.sandbox.variants import parts, rows, wire
+from registry_contracts.sandbox.variants.model import Alteration, Variant
+
+ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *parts.VARIANTS, *wire.VARIANTS)}
+"""Every variant by its name."""
+
+#: Pairs of variants that contradict a sentence of the document when they stand together, and how.
+CONTRADICTORY: Final[Mapping[frozenset[str], str]] = {
+    frozenset({"batches-wait", "drafts-not-existing"}): (
+        "a record that waits for its batch has only a draft, so it would not exist although it was accepted"
+    ),
+    frozenset({"drafts-published-soon", "drafts-not-existing"}): (
+        "a record that waits to be published has only a draft, so it would not exist although it was accepted"
+    ),
+    frozenset({"draft-valid-only", "records-minted"}): (
+        "the service gives a submission another identifier than its header has, so its draft would not be valid, "
+        "and nothing could be submitted"
+    ),
+}
+
+
+def chosen(names: Iterable[str]) -> Alteration:
+    """Return the alteration that variants make together, in the order of their names.
+
+    Raises:
+        UsageError: a name is unknown; the line suggests another.
+    """
+    names = dict.fromkeys(names)
+    for name in (name for name in names if name not in ALL):
+        close = difflib.get_close_matches(name, ALL, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else "`registry-contracts list variants` shows them all"
+        raise UsageError(f"unknown variant '{name}'; {hint}")
+    return Alteration(tuple(ALL[name] for name in names))

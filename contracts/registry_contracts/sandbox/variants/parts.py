@@ -164,16 +164,6 @@ class _Hits(Responses):
         return {"took": 3, "timed_out": False, "hits": {"total": {"value": len(hits)}, "hits": hits}}
 
 
-@_variant("list-edges", "list-envelope")
-class _Edges(Responses):
-    """The envelope of a list is not shown: items are nodes of edges."""
-
-    def envelope(self, items: list[dict[str, Any]]) -> Any:
-        edges = [{"cursor": f"c{number:04d}", "node": item} for number, item in enumerate(items)]
-        page = {"hasNextPage": False, "endCursor": None}
-        return {"edges": edges, "pageInfo": page, "totalCount": len(edges)}
-
-
 @_variant("list-beside-links", "list-envelope")
 class _Beside(Responses):
     """The envelope of a list is not shown: items under a name of its own, links and figures beside them as arrays."""
