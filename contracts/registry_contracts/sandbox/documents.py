@@ -23,6 +23,7 @@ from registry_contracts.sandbox.habits import Habits, Settings
 from registry_contracts.sandbox.http import (
     BodyReader,
     JsonBody,
+    Problem,
     Reason,
     Refusal,
     attachment_number,
@@ -204,11 +205,17 @@ class Contacts(Handlers):
 
     def validate(self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]) -> None:
         """Refuse a faulty contact with every problem at once."""
-        checked = self.habits.references_checked
-        knows = self.context.knows(records, realm) if checked else lambda _: True
-        problems = self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
+        problems = self.problems(records, realm, uid, document)
         if problems:
             raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", problems=problems)
+
+    def problems(
+        self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]
+    ) -> list[Problem]:
+        """Return every problem of a contact."""
+        checked = self.habits.references_checked
+        knows = self.context.knows(records, realm) if checked else lambda _: True
+        return self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
 
     def named(self, request: Request, document: dict[str, Any]) -> str | None:
         """Return the identifier that a request names for a new contact."""

@@ -223,13 +223,14 @@ def altered(settings: Settings) -> "Starlette":
     from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
     from registry_contracts.sandbox.variants import chosen  # noqa: PLC0415
 
-    alteration, faults = chosen(settings.variants), list["Fault"]()
+    alteration, faults, layers = chosen(settings.variants), list["Fault"](), tuple[type, ...]()
     if settings.faults:
-        from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415 - as above
+        from registry_contracts.sandbox.faults.judged import LAYERS as layers  # noqa: PLC0415, N811 - as above
+        from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415
 
         faults = [load(name) for name in settings.faults]
     habits = replace(Habits(), **{**alteration.habits, **dict(settings.habits)})
-    app = create_app(settings, habits, alteration.layers)
+    app = create_app(settings, habits, [*alteration.layers, *layers])
     alteration.stand_before(app)
     if settings.observed:
         from starlette.middleware import Middleware  # noqa: PLC0415

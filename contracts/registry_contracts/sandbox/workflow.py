@@ -275,7 +275,7 @@ class Workflow(Handlers):
             records.lock(submission.realm.name, identifier, submission.caller.name, delay, seconds)
 
     def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
-        content, owner = json_text(submission.body["document"]), submission.caller.name
+        content, owner = json_text(submission.body.get("document")), submission.caller.name
         records.store(
             submission.realm.name,
             identifier,

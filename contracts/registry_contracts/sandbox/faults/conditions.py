@@ -25,6 +25,7 @@ from registry_contracts.sandbox.faults.places import (
     TYPES,
     kebab,
 )
+from registry_contracts.sandbox.http import Problem
 from registry_contracts.sandbox.validation import CONTACT, Expectation, Kind
 
 #: The fault acts from the n-th request on that meets all other conditions, counted for each identifier.
@@ -88,16 +89,19 @@ def _invented(request: Request, *, half: bool) -> bool:
     return half is (len(given_token) > 3 and any(t.startswith(given_token) for t in request.memory.issued))
 
 
+def problems_of(request: Request) -> list[Problem]:
+    """What is wrong with the record that a request sends; nothing is known without a record, or under no schema."""
+    kind = TYPES.get(request.realm, {}).get(request.text("schema") or "")
+    if kind is None or not isinstance(request.record, dict):
+        return []
+    expected = Expectation(kind, request.uid or None, lambda _: True)
+    return request.memory.service.validator.problems(request.record, expected)
+
+
 def _faulty(request: Request) -> bool:
     """Whether every member of a document but its header is invalid by the schema."""
-    kind = TYPES.get(request.realm, {}).get(request.text("schema") or "")
-    sent = request.record
-    if kind is None or not isinstance(sent, dict):
-        return False
-    problems = request.memory.service.validator.problems(
-        sent, Expectation(kind, request.uid or None, lambda _: True)
-    )
-    return len(sent) > 1 and {problem.path[0] for problem in problems} >= sent.keys() - {"header"}
+    wrong = {problem.path[0] for problem in problems_of(request)}
+    return bool(wrong) and len(request.record) > 1 and wrong >= request.record.keys() - {"header"}
 
 
 def _reordered(request: Request) -> bool:

@@ -18,6 +18,7 @@ from registry_contracts.sandbox.faults.effects import (
 from registry_contracts.sandbox.faults.fault import Fault, Rows, each
 from registry_contracts.sandbox.faults.messages import Inject, Request
 from registry_contracts.sandbox.faults.places import CONTACTS, KNOWN_SCHEMA, SUBMISSIONS, kebab
+from registry_contracts.sandbox.validation import CONTACT, Field, Kind
 
 CREATE, UPDATE = CONTACTS
 #: Requests with a schema that some realm has configured.
@@ -48,23 +49,20 @@ def _header_identifier(request: Request) -> str | None:
 _CONTACT = Rows("contact-", "contact-", CONTACTS)
 _TAKEN = Rows("contact-", "contact-", CONTACTS, "A contact is accepted {}.")
 _CREATED, _UPDATED = Rows("contact-", "contact-", CREATE), Rows("contact-", "contact-", UPDATE)
-_TEXT: Final = {"en": "text"}
 _REFUSAL = Rows("errors-", "errors-", CONTACTS, "The refusal of faulty content {}.")
 _AS_CONTACT: Final = do.send(lambda r: r.with_options(schema="contact"))
 
 
 #: The fields of a contact, each with one of the operations: they take turns.
-_AT: Final = dict(zip(do.SAMPLES, cycle(CONTACTS)))
+_PLACES: Final = tuple(zip(CONTACT.fields, cycle(CONTACTS)))
 
 
-def _of_any_kind(field: str) -> Fault:
+def _of_any_kind(field: Field, operation: str) -> Fault:
     """Accept any other kind of value for a field."""
-
-    def other(value: Any) -> bool:
-        return not isinstance(value, type(do.SAMPLES[field]))
-
-    return _CONTACT(f"{kebab(field)}-of-any-kind", f"kind-{kebab(field)}", do.take(KIND, field, other),
-        f"{_AT[field]} accepts any other kind of value for {field}", at=_AT[field])
+    right = list if field.many else str if field.kind is Kind.STRING else dict
+    other = do.take(KIND, field.name, lambda value: not isinstance(value, right))
+    return _CONTACT(f"{kebab(field.name)}-of-any-kind", f"kind-{kebab(field.name)}", other,
+        f"{operation} accepts any other kind of value for {field.name}", at=operation)
 
 
 ROWS: Final = (
@@ -90,10 +88,10 @@ ROWS: Final = (
         name in ("firstName", "lastName") and isinstance(value, str) and max(value, default="") > "\u024f"),
         "First and last names are refused in scripts other than Latin"),
     _CONTACT("one-language", "several-languages",
-        _invalid(KIND, _several(*(field for field, sample in do.SAMPLES.items() if sample == _TEXT))),
+        _invalid(KIND, _several(*(field.name for field in CONTACT.fields if field.kind is Kind.LSTRING))),
         "A localised field is refused when it carries more than one language"),
     # Faulty records that are taken.
-    *each(_of_any_kind, *do.SAMPLES),
+    *each(_of_any_kind, *_PLACES),
     *each(lambda field, operation: _CONTACT(f"{field}-of-any-language-key", "language-key-invalid",
             do.take(LOCALE, field), f"{operation} accepts any text as a language of {field}", at=operation),
         ("designation", CREATE), ("city", CREATE), ("department", UPDATE)),
@@ -112,7 +110,7 @@ ROWS: Final = (
         "whose firstName is null"),
     _TAKEN("any-country", "country-unexpected", do.take(TERM, "country"), "whose country is no known term"),
     _TAKEN("any-property", "unknown-property",
-        do.overlook(lambda _, error: error["code"] == PROPERTY and error["property"] not in do.SAMPLES),
+        do.overlook(lambda _, error: error["code"] == PROPERTY and CONTACT.field(error["property"]) is None),
         "with fields that the table does not have"),
     _TAKEN("any-language-in-header", "header-language-invalid", do.take(LOCALE, "header"),
         "with any texts for the languages of its header"),

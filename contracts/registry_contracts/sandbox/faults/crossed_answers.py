@@ -23,6 +23,7 @@ from registry_contracts.sandbox.faults.crossed_rows import (
     put_back,
     row,
 )
+from registry_contracts.sandbox.faults.judged import Errors, Record
 from registry_contracts.sandbox.faults.lists import like, of_other_documents
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
@@ -112,7 +113,6 @@ def _of_other_document(request: Request) -> Request:
 
 
 #: Answers a request as if a value did not refuse it.
-_ANY_CONTENT: Final = do.overlook(do.always(True))
 _AS_IF: Final[Mapping[str, Inject]] = {
     "in_use": _as_if_absent,
     "unknown": do.send(lambda r: r.at(_NAMED)),
@@ -128,7 +128,7 @@ _AS_IF: Final[Mapping[str, Inject]] = {
         ("realm_missing", "realm_unknown", "realm_unknown_in_query"),
         do.send(lambda r: r.with_options(Realm=None).with_header("realm", "abs-dev")),
     ),
-    "schema_unknown": do.send(lambda r: next(iter(under_first_schema(r)), None)),
+    "schema_unknown": under_first_schema,
     "batch_too_long": do.overlook(lambda _, error: error["property"] == "batchId"),
     "info_too_long": do.overlook(lambda _, error: error["property"] == "additionalInfo"),
 }
@@ -139,7 +139,7 @@ async def _accepted(request: Request, given: Values) -> Answer | None:
     """Answer as if the reason for the refusal did not hold; None if that would be no success."""
     reason = next(value.name for value in given if value.refusing(request.operation.id))
     # Whatever else is wrong with a record is in its content.
-    got = await _AS_IF.get(reason, _ANY_CONTENT)(request)
+    got = await _AS_IF.get(reason, do.ANY_CONTENT)(request)
     return got if got is not None and done(got) else None
 
 
@@ -259,7 +259,7 @@ _ACCEPTED: Final[At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST
 _NAMES: Final[At] = {_CREATE: ("workflow-identifier-returned",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ("workflow-identifier-kept",))}
 #: Changes of an element of an errors array, each with the clause that it breaks.
-_ELEMENTS: Final[Mapping[str, tuple[str, Callable[[do.Record], Any]]]] = {
+_ELEMENTS: Final[Mapping[str, tuple[str, Callable[[Record], Any]]]] = {
     "code-unknown": ("errors-code-known", lambda e: {**e, "code": "Error.Document"}),
     "code-lost": ("errors-element-shape", lambda e: {"property": e["property"]}),
     "property-lost": ("errors-element-shape", lambda e: {"code": e["code"]}),
@@ -268,8 +268,8 @@ _ELEMENTS: Final[Mapping[str, tuple[str, Callable[[do.Record], Any]]]] = {
 _PLACES: Final[Mapping[str, slice]] = {"first": slice(1), "last": slice(-1, None), "every": slice(None)}
 
 
-def _changed(place: str, change: Callable[[do.Record], Any]) -> Inject:
-    def changed(errors: do.Errors) -> Any:
+def _changed(place: str, change: Callable[[Record], Any]) -> Inject:
+    def changed(errors: Errors) -> Any:
         at = range(len(errors))[_PLACES[place]]
         return [change(error) if number in at else error for number, error in enumerate(errors)]
 

@@ -6,70 +6,24 @@ Each function makes an effect from a small change, so that a fault fits in one r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 
+from registry_contracts.sandbox.faults.judged import Errors, Judge, Record, judging
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
-from registry_contracts.sandbox.faults.places import TYPES
-from registry_contracts.sandbox.validation import CONTACT, Field, Kind
 
 Given = ParamSpec("Given")
-Record = dict[str, Any]
-Errors = list[Record]
 MANDATORY, KIND = "Error.Mandatory", "Error.InvalidType"
 VALUE, PROPERTY = "Error.InvalidValue", "Error.InvalidProperty"
 LOCALE, TERM = "Error.UnspecifiedLocale", "Error.UnexpectedTerm"
-#: A member that no record has. With it, the service refuses every record and stores none.
-_MARK: Final = "only-to-look"
 #: Stands for a made-up answer with an identifier.
 _MADE_UP: Final = object()
 #: The answer of a service that broke.
 BROKEN: Final = answer_json(500, {"message": "internal error"})
 #: A plain refusal.
 REFUSED: Final = answer_json(400, {"message": "this is refused"})
-#: A valid value of each kind. Faults repair requests with them before they pass them on.
-_VALUES: Final[Mapping[Kind, Any]] = {
-    Kind.STRING: "text",
-    Kind.LSTRING: {"en": "text"},
-    Kind.LINK: {"url": "https://example.test/"},
-    Kind.INTEGER: 1,
-    Kind.BOOLEAN: True,
-    Kind.DATE: "2026-01-31",
-    Kind.PLACE: {"point": {"latitude": 1.5, "longitude": 2.5}},
-}
-
-
-def sample(field: Field, realm: str = "abs-dev", **header: str) -> Any:
-    """A valid value of a field in a realm; `header` gives members of the record's header."""
-    term, reference = min(field.terms, default="term"), f"organization-{realm}"
-    named = {Kind.TERM: {"identifier": term}, Kind.REFERENCE: {"identifier": reference}}
-    value = {**_VALUES, **named, Kind.HEADER: {"languages": ["en"], **header}}[field.kind]
-    return [value] if field.many else value
-
-
-#: A valid value of each field of a contact.
-SAMPLES: Final = {field.name: sample(field) for field in CONTACT.fields}
-
-
-def good_record(request: Request, schema: str) -> Record:
-    """A valid record with every field of a schema; empty if the realm does not have the schema."""
-    kinds = TYPES.get(request.realm, {})
-    header = {"schema": schema, **({"identifier": request.uid} if request.uid else {})}
-    fields = kinds[schema].fields if schema in kinds else ()
-    return {field.name: sample(field, request.realm, **header) for field in fields}
-
-
-def repaired(request: Request, errors: Errors) -> Request:
-    """The request with valid values for the fields that the errors name."""
-    wrong = {str(error["property"]).split(".")[0] for error in errors}
-    good = good_record(request, request.text("schema") or "")
-    if request.operation.stores == "submission":
-        good = {"document": good} if wrong - {"batchId", "additionalInfo"} else {}
-    else:
-        good = {name: value for name, value in good.items() if name in wrong}
-    return request.with_json({**{k: v for k, v in request.json.items() if k not in wrong}, **good})
 
 
 def always(value: Any) -> Callable[..., Any]:
@@ -164,30 +118,26 @@ def report(change: Callable[[Errors], Any]) -> Inject:
     return answer(lambda _, got: got.with_member("errors", change(got.errors)) if got.errors else got)
 
 
-async def looked_at(request: Request) -> Answer | None:
-    """Ask which errors a record has, without storing it; None if the service does not validate it."""
-    if not isinstance(request.json, dict):
-        return None
-    got = await replace(request.with_json({**request.json, _MARK: True}), look=True).ask()
-    own = [error for error in got.errors if error["property"] != _MARK]
-    return got.with_member("errors", own) if got.errors else None
-
-
 @effect
-async def judge(request: Request, change: Callable[[Record, Errors], Errors]) -> Answer | None:
-    """Replace the errors of a record; without errors it is accepted, in a repaired form, else refused."""
-    looked = await looked_at(request)
-    changed = change(request.json, looked.errors) if looked else None
-    if looked is None or changed is None or changed == looked.errors:
-        return None
-    if changed:
-        return looked.with_member("errors", changed)
-    return await request.ask(repaired(request, looked.errors))
+async def judge(request: Request, change: Judge) -> Answer | None:
+    """Let the service find other errors in a record; without any it takes the record as it is."""
+
+    def judged(body: Record, errors: Errors) -> Errors:
+        changed = change(body, errors)
+        request.memory.changed = request.memory.changed or changed != errors
+        return changed
+
+    with judging(judged):
+        return await request.ask()
 
 
 def overlook(test: Callable[[Record, Record], bool]) -> Inject:
     """Overlook the errors of a record that meet a test."""
     return judge(lambda body, errors: [error for error in errors if not test(body, error)])
+
+
+#: Takes a record whatever it holds.
+ANY_CONTENT: Final = overlook(always(True))
 
 
 def take(code: str, field: str, test: Callable[[Any], bool] = lambda _: True) -> Inject:

@@ -192,8 +192,8 @@ class Injector:
             answer = await request.ask(changed)
             if changed == request:
                 faithful.append(answer)
-            else:  # a read, or a look, changes nothing: it makes a difference only as the answer
-                differs = differs or not (changed.look or changed.operation.method in ("GET", "HEAD"))
+            else:  # a read changes nothing: it makes a difference only as the answer
+                differs = differs or changed.operation.method not in ("GET", "HEAD")
             return answer
 
         memory, promised = self._memory, self._fault.promised(request)

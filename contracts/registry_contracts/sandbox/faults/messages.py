@@ -186,7 +186,6 @@ class Request(Message):
         memory: What the injector remembers of earlier requests.
         service: Sends a request to the service.
         path: The path as it came, percent-encoded.
-        look: The fault only asks a question: the service stores nothing.
     """
 
     operation: Operation
@@ -195,7 +194,6 @@ class Request(Message):
     memory: Memory = field(repr=False, compare=False)
     service: Callable[[Request], Awaitable[Answer]] = field(repr=False, compare=False)
     path: str = ""
-    look: bool = False
 
     async def ask(self, other: Request | None = None) -> Answer:
         """Let the service answer this request, or another one in its place."""
