@@ -8,19 +8,20 @@ import socket
 import sys
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import pytest
 import requests
 
-from registry_contracts.errors import INTERRUPTING_SIGNALS, RegistryContractsError, SuiteError, UsageError
+from registry_contracts.errors import INTERRUPTING_SIGNALS, SuiteError, UsageError
 from registry_contracts.interface.location import cases_directory
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
@@ -32,9 +33,7 @@ _FOR_FORKS: Final = tuple(
 )
 _LOCAL: Final = "127.0.0.1"
 _END_SECONDS: Final = 5.0
-_LOOK_AGAIN_SECONDS: Final = 0.005
-#: Exit code of a fork that raised: that of a broken suite.
-_BROKEN: Final = 3
+_FORKS: Final = get_context("fork")
 
 
 class ForkedSandbox:
@@ -52,37 +51,31 @@ class ForkedSandbox:
         self._counts_path = counts_path
         with socket.create_server((_LOCAL, 0), backlog=512) as listener:
             self.base_url = f"http://{_LOCAL}:{listener.getsockname()[1]}"
-            self._process: int | None = fork(
-                lambda: _serve(["--size-limit", str(self.size_limit), *arguments], listener)
-            )
+            words = ["--size-limit", str(self.size_limit), *arguments]
+            self._process = _FORKS.Process(target=_serve, args=(words, listener))
+            self._process.start()
 
     def ask_to_end(self) -> None:
         """Ask it to end, and do not wait."""
         self._read_counts()
-        if self._process is not None:
-            os.kill(self._process, signal.SIGTERM)
+        self._process.terminate()
 
     def stop(self) -> None:
         """End it, by force if it does not end in time; a second call does nothing."""
         self._read_counts()
-        process, self._process = self._process, None
-        if process is None:
-            return
-        os.kill(process, signal.SIGTERM)
-        deadline = time.monotonic() + _END_SECONDS
-        while os.waitpid(process, os.WNOHANG) == (0, 0):
-            if time.monotonic() > deadline:
-                os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
-                return
-            time.sleep(_LOOK_AGAIN_SECONDS)
+        self._process.terminate()
+        self._process.join(_END_SECONDS)
+        self._process.kill()
+        self._process.join()
 
     def _read_counts(self) -> None:
         path, self._counts_path = self._counts_path, ""
+        if not path:
+            return
         # A sandbox with a fault may not answer.
         with suppress(requests.RequestException), requests.Session() as session:
             session.trust_env = False
-            self.counts = session.get(self.base_url + path, timeout=10).json() if path else {}
+            self.counts = session.get(self.base_url + path, timeout=10).json()
 
 
 def preload(index: object) -> None:
@@ -123,31 +116,6 @@ def run_suite(arguments: Sequence[str], files: Sequence[str], plugins: Sequence[
     return int(pytest.main([*_words(), *where, *arguments], list(plugins)))
 
 
-def fork(work: Callable[[], int]) -> int:
-    """Do a piece of work in a fork of this process; its result is the fork's exit code.
-
-    Returns:
-        The fork's process number.
-    """
-    process = os.fork()
-    return process or _done(work)
-
-
-def _done(work: Callable[[], int]) -> NoReturn:
-    code = _BROKEN
-    try:
-        code = work()
-    except RegistryContractsError as error:
-        sys.stderr.write(f"{error}\n")
-    except Exception:  # noqa: BLE001 - the process ends here, and no other place would report why
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        # Without the exit handlers, which belong to the parent.
-        os._exit(code)
-
-
 @contextmanager
 def output_to(descriptor: int) -> Iterator[None]:
     """Send all that is written to standard output and error into a file descriptor."""
@@ -171,15 +139,14 @@ def _words() -> list[str]:
     return [*words, "-p", "no:cacheprovider"]
 
 
-def _serve(arguments: list[str], listener: socket.socket) -> int:
+def _serve(arguments: list[str], listener: socket.socket) -> None:
     from registry_contracts.sandbox.serve import serve_on  # noqa: PLC0415 - an optional extra
 
     # The lines about its address and accounts do not belong in the parent's output.
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
     with suppress(KeyboardInterrupt):
-        return serve_on(arguments, listener)
-    return 0
+        serve_on(arguments, listener)
 
 
 _JOB_POLL_SECONDS: Final = 0.01
@@ -196,7 +163,6 @@ class Ended(Generic[T]):
     """
 
     task: T
-    process: int
     code: int
     seconds: float
     late: bool
@@ -206,17 +172,17 @@ class SideBySide(Generic[T]):
     """A queue of tasks that forks of this process work off; they end whenever this process ends.
 
     Args:
-        work: Does one task in a fork; returns the fork's exit code.
+        work: Does one task in a fork.
         jobs: How many at once.
         longest: Seconds that one may take.
     """
 
-    def __init__(self, work: Callable[[T], int], jobs: int, longest: float) -> None:
+    def __init__(self, work: Callable[[T], object], jobs: int, longest: float) -> None:
         self._work = work
         self._jobs = jobs
         self._longest = longest
         self._waiting: deque[T] = deque()
-        self._running: dict[int, tuple[T, float]] = {}
+        self._running: dict[ForkProcess, tuple[T, float]] = {}
         # Forks read this pipe: it closes when this process ends, because no fork keeps its writing end.
         self._alive, self._held = os.pipe()
 
@@ -242,27 +208,28 @@ class SideBySide(Generic[T]):
             with _signals_held():
                 for process in self._running:
                     _kill(process)
-                    os.waitpid(process, 0)
+                    process.join()
                 self._running.clear()
             os.close(self._held)
             os.close(self._alive)
 
     def _start(self, task: T) -> None:
-        def work() -> int:
-            # Its own process group can be ended as a whole, and Ctrl-C reaches only the parent.
-            os.setpgid(0, 0)
-            os.close(self._held)
-            threading.Thread(target=_end_with, args=(self._alive,), daemon=True).start()
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
-            return self._work(task)
-
         # An interruption between the fork and its entry in the table would leave it running.
         with _signals_held():
-            process = fork(work)
+            process = _FORKS.Process(target=self._do, args=(task,))
+            process.start()
             # The parent sets it too, because it may end the group before the fork's own call.
             with suppress(ProcessLookupError, PermissionError):
-                os.setpgid(process, process)
+                os.setpgid(_number(process), _number(process))
             self._running[process] = (task, time.monotonic())
+
+    def _do(self, task: T) -> None:
+        # Its own process group can be ended as a whole, and Ctrl-C reaches only the parent.
+        os.setpgid(0, 0)
+        os.close(self._held)
+        threading.Thread(target=_end_with, args=(self._alive,), daemon=True).start()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
+        self._work(task)
 
     def _ended(self) -> Iterator[Ended[T]]:
         for process, (task, started) in list(self._running.items()):
@@ -270,12 +237,12 @@ class SideBySide(Generic[T]):
             late = seconds > self._longest
             if late:
                 _kill(process)
-            ended, status = os.waitpid(process, 0 if late else os.WNOHANG)
-            if ended:
+            process.join(None if late else 0)
+            if process.exitcode is not None:
                 # A broken task may have left processes behind.
                 _kill(process)
                 del self._running[process]
-                yield Ended(task, process, os.waitstatus_to_exitcode(status), seconds, late)
+                yield Ended(task, process.exitcode, seconds, late)
 
 
 def _end_with(pipe: int) -> None:
@@ -294,6 +261,12 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
 
 
-def _kill(process: int) -> None:
+def _kill(process: ForkProcess) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(process, signal.SIGKILL)
+        os.killpg(_number(process), signal.SIGKILL)
+
+
+def _number(process: ForkProcess) -> int:
+    if process.pid is None:  # never 0, which would be this process's own group
+        raise SuiteError("a fork has not started")
+    return process.pid

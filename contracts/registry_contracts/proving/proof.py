@@ -252,7 +252,7 @@ class _Prover:
             if further_trial is None:
                 yield result
 
-    def _work(self, task: tuple[int, Trial]) -> int:
+    def _work(self, task: tuple[int, Trial]) -> None:
         number, trial = task
         folder = self._folder / str(number)
         folder.mkdir()
@@ -263,7 +263,6 @@ class _Prover:
         (self._folder / f"{number}.json").write_text(json.dumps(plain(result)), "utf-8")
         if result.outcome.good or trial.only:
             shutil.rmtree(folder)
-        return 0
 
     def _result(self, ended: Ended[tuple[int, Trial]]) -> Result:
         number, trial = ended.task
