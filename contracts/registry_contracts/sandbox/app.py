@@ -29,7 +29,6 @@ from registry_contracts.sandbox.validation import CONTACT, Realm
 from registry_contracts.sandbox.workflow import Workflow
 
 TEMPORARY_FILES = 20
-_MARK = "seeded"
 _RECORDS = (
     ("existing", "author", (PUBLISHED,)),
     # An accepted workflow update locks its record for ever, so tests of updates need several.
@@ -53,13 +52,12 @@ class Seeds:
     def plant(self) -> None:
         """Put the data in place, unless this database already had it."""
         with self.context.storage.transaction() as records:
-            if records.marked(_MARK):
+            if records.planted():
                 return
             for realm in self.context.realms.realms.values():
                 self.plant_records(records, realm)
             self.plant_temporary_files(records)
             records.number_attachments(self.context.habits.attachment_first_id)
-            records.mark(_MARK)
 
     def plant_records(self, records: Records, realm: Realm) -> None:
         """Store the records of one realm."""

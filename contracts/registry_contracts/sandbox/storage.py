@@ -112,7 +112,6 @@ CREATE TABLE IF NOT EXISTS locks (
     realm TEXT, identifier TEXT, owner TEXT NOT NULL, locked_on DATETIME NOT NULL, until DATETIME NOT NULL,
     PRIMARY KEY (realm, identifier)
 );
-CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY);
 """
 #: Owner and state of everything that makes a record, the lock first.
 _OWNERS: Final = """
@@ -263,13 +262,9 @@ class Records:
         """Mark a temporary file as used; it cannot be used again."""
         self.connection.execute("UPDATE temporary_files SET used = TRUE WHERE id = ?", (file_id,))
 
-    def marked(self, name: str) -> bool:
-        """Tell whether a mark was set in this database."""
-        return self.connection.execute("SELECT 1 FROM marks WHERE name = ?", (name,)).fetchone() is not None
-
-    def mark(self, name: str) -> None:
-        """Set a mark, for ever."""
-        self.connection.execute("INSERT INTO marks VALUES (?)", (name,))
+    def planted(self) -> bool:
+        """Tell whether this database has the published data; of that, temporary files are never removed."""
+        return self.connection.execute("SELECT 1 FROM temporary_files").fetchone() is not None
 
 
 DATABASE: Final = "registry.sqlite"

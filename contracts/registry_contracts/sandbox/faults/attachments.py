@@ -8,7 +8,7 @@ from typing import Final
 
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults.fault import Rows, each
-from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
+from registry_contracts.sandbox.faults.messages import Answer, Request, answer_json
 from registry_contracts.sandbox.faults.places import FILES
 
 _CREATE, _PERSIST, _LIST, _EXISTS, _GET, _THUMBNAIL = FILES
@@ -36,11 +36,6 @@ def _for(request: Request, number: str) -> Request:
     """The request for another attachment."""
     params = request.memory.uploads[number].params
     return request.with_params(uid=params["uid"], attachmentId=number, filename=params.get("filename", ""))
-
-
-def _instead(at: int) -> Inject:
-    """Answer with the n-th attachment instead of the requested one, if that exists."""
-    return do.send(lambda r: _nth(at)(r)[0] if r.params["attachmentId"] in _uploads(r) else None)
 
 
 def _of_persisted(request: Request) -> bool:
@@ -95,7 +90,8 @@ ROWS: Final = (
     _PERSISTED("unknown", "persist-unknown", _MADE_UP, "that was never uploaded is persisted", _SAFE, at=_PERSIST),
     _PERSISTED("unsafe-id", "temporary-characters", _MADE_UP,
         "is accepted though its identifier has characters that are not safe in a URL", f"-{_SAFE}", at=_PERSIST),
-    _PREVIEW("of-first", "own", _instead(0), "shows the first file of the document"),
+    _PREVIEW("of-first", "own", do.send(lambda r: _nth(0)(r)[0] if r.params["attachmentId"] in _uploads(r) else None),
+        "shows the first file of the document"),
     *each(lambda verb, operation: _FOUND(f"{verb}-any-number", f"{verb}-absent", do.mend(_nth(-1)),
             f"{operation} finds a file for any number", _DIGITS, at=operation),
         ("get", _GET), ("thumbnail", _THUMBNAIL)),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 
-from registry_contracts.sandbox.faults.judged import Errors, Judge, Record, judging
+from registry_contracts.sandbox.faults.judged import JUDGE, Errors, Judge, Record
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
 
 Given = ParamSpec("Given")
@@ -127,8 +127,11 @@ async def judge(request: Request, change: Judge) -> Answer | None:
         request.memory.changed = request.memory.changed or changed != errors
         return changed
 
-    with judging(judged):
+    before = JUDGE.set(judged)
+    try:
         return await request.ask()
+    finally:
+        JUDGE.reset(before)
 
 
 def overlook(test: Callable[[Record, Record], bool]) -> Inject:

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from registry_contracts.sandbox.documents import Contacts
 from registry_contracts.sandbox.http import Problem
 from registry_contracts.sandbox.workflow import Workflow
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 Record = dict[str, Any]
 Errors = list[Record]
 #: Gives the errors of a body, from the body and those that the service found.
 Judge = Callable[[Record, Errors], Errors]
-_JUDGE: Final[ContextVar[Judge | None]] = ContextVar("judge", default=None)
-
-
-@contextmanager
-def judging(judge: Judge) -> Iterator[None]:
-    """Let a fault judge the content of requests during the `with` block."""
-    before = _JUDGE.set(judge)
-    try:
-        yield
-    finally:
-        _JUDGE.reset(before)
+#: Judges the content of the request that is under way.
+JUDGE: Final[ContextVar[Judge | None]] = ContextVar("judge", default=None)
 
 
 def _judged(body: Record, problems: list[Problem]) -> list[Problem]:
-    judge = _JUDGE.get()
+    judge = JUDGE.get()
     if judge is None:
         return problems
     errors = dict.fromkeys((problem.code, problem.path[0]) for problem in problems)

@@ -51,32 +51,25 @@ def _granted(choose: Choose) -> Inject:
     return do.send(lambda r: r.signing_in(account) if (account := choose(r)) else None)
 
 
-def _if(test: Callable[[Request], bool], role: str = "author") -> Choose:
-    return lambda r: ACCOUNTS[role] if test(r) else None
-
-
 def _account(request: Request, credential: str) -> Account | None:
     """The account that a credential in the body belongs to."""
     given = request.member.get(credential)
     return next((account for account in ACCOUNTS.values() if getattr(account, credential) == given), None)
 
 
-def _password(same: Callable[[str, str], bool]) -> Choose:
-    """Accept a wrong password if `same` takes it for the right one."""
-
-    def choose(request: Request) -> Account | None:
-        account, given = _account(request, "email"), request.member.get("password")
-        if account is None or not isinstance(given, str) or given in ("", account.password):
-            return None
-        return account if same(given, account.password) else None
-
-    return choose
+def _in_any_case(request: Request) -> Account | None:
+    """The account of an e-mail, if the password is right but for its letter case."""
+    account, given = _account(request, "email"), str(request.member.get("password"))
+    if account is None or given == account.password:
+        return None
+    return account if given.lower() == account.password.lower() else None
 
 
-def _stranger(request: Request) -> bool:
-    """Whether a body holds both credentials, and no account has the e-mail."""
+def _stranger(request: Request) -> Account | None:
+    """An account for a body that holds both credentials, the e-mail being that of no account."""
     given = [request.member.get(name) for name in ("email", "password")]
-    return all(text and isinstance(text, str) for text in given) and _account(request, "email") is None
+    strange = all(text and isinstance(text, str) for text in given) and _account(request, "email") is None
+    return ACCOUNTS["restricted"] if strange else None
 
 
 def _member(name: str, form: Callable[[datetime], Any]) -> Inject:
@@ -105,10 +98,11 @@ def _overlooked(wrong: str, value: Any) -> Inject:
 
 ROWS: Final = (
     *each(lambda name, clause, choose, says: _GRANTED(name, clause, _granted(choose), says),
-        ("password-letter-case", "wrong-password", _password(lambda given, right: given.lower() == right.lower()),
+        ("password-letter-case", "wrong-password", _in_any_case,
             "the password is right but for its letter case"),
-        ("unknown-account-welcome", "unknown-account", _if(_stranger, "restricted"), "no account has the e-mail"),
-        ("body-empty-object", "body-kind", _if(lambda r: r.json == {}), "the body is an empty object"),
+        ("unknown-account-welcome", "unknown-account", _stranger, "no account has the e-mail"),
+        ("body-empty-object", "body-kind", lambda r: ACCOUNTS["author"] if r.json == {} else None,
+            "the body is an empty object"),
     ),
     *each(lambda wrong, name, clause, value, what: _GRANTED(name, clause, _overlooked(wrong, value),
             f"the {wrong} is {what} and the other credential right"),
