@@ -144,7 +144,6 @@ def carry_out(proof: Proof) -> int:
         results,
         f"{proof.command} --seed {seed}" if proof.seed is None else proof.command,
         time.monotonic() - started,
-        proof.jobs,
         floor,
         index.able if proof.complete else (),
     )

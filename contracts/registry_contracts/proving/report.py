@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,7 +37,6 @@ class Report:
     results: Sequence[Result]
     command: str
     seconds: float
-    jobs: int
     floor: Floor | None = None
     functions: tuple[str, ...] = ()
 
@@ -78,9 +76,6 @@ class Report:
     def closing_lines(self) -> Iterator[str]:
         """The lines that the command prints at its end."""
         yield from (f"found nothing: {function}" for function in self.idle)
-        again = sum(bool(result.first_run) for result in self.results)
-        if again:
-            yield f"{many(again, 'service')} tried in a second run, alone; the report says why"
         word = {ExitCode.PASS: "holds", ExitCode.FAIL: "does not hold"}.get(self.exit_code(), "says nothing")
         figures = (f"{value} {label}" for label, value in self._figures())
         yield f"proof: {word}: {'; '.join(figures)}"
@@ -89,8 +84,7 @@ class Report:
         """The report in Markdown."""
         took = many(round(self.seconds / 60), "minute")
         yield f"`{self.command}` on {datetime.now(UTC):%Y-%m-%d}:"
-        cores = many(os.cpu_count() or 1, "core")
-        yield f"{many(len(self.results), 'trial')} in {took}, {self.jobs} side by side on {cores}."
+        yield f"{many(len(self.results), 'trial')} in {took}."
         yield ""
         yield from ("| | |", "|---|---|")
         yield from (f"| {label} | {value} |" for label, value in self._figures())

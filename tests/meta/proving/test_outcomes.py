@@ -127,7 +127,7 @@ def test_a_trial_ends_in_one_outcome(trial: Trial, parts: dict[str, Any], outcom
 
 
 def report(*results: Result, **parts: Any) -> Report:
-    return Report(results, "python -m registry_contracts.proving", 60.0, 4, **parts)
+    return Report(results, "python -m registry_contracts.proving", 60.0, **parts)
 
 
 def test_a_lost_fault_of_the_fixed_set_fails_the_proof_and_so_does_a_service_that_does_not_pass() -> None:
