@@ -52,7 +52,7 @@ class Gate:
         self._server: uvicorn.Server | None = None
         self._listener: socket.socket | None = None
         self._spare: socket.socket | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._reopening: asyncio.Task[None] | None = None
 
     def stand_before(self, server: uvicorn.Server, listener: socket.socket) -> None:
         """Take over the socket that a server is about to listen on."""
@@ -68,19 +68,15 @@ class Gate:
         for connection in list(self._server.server_state.connections):
             _drop(getattr(connection, "transport"))  # noqa: B009 - both of uvicorn's protocols have one
         if seconds is not None:
-            asyncio.get_running_loop().call_later(seconds, self._open_soon)
+            self._reopening = asyncio.get_running_loop().create_task(self._open(seconds))
 
     def close(self) -> None:
         """Release the port after the server has ended."""
         if self._spare is not None:
             self._spare.close()
 
-    def _open_soon(self) -> None:
-        task = asyncio.get_running_loop().create_task(self._open())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _open(self) -> None:
+    async def _open(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
         server, spare = self._server, self._spare
         if server is None or spare is None or server.should_exit:
             return
