@@ -72,7 +72,7 @@ async def _with(request: Request, near: Callable[[Request], list[Any]], content:
     got = await request.ask()
     for other in found if done(got) else ():
         if isinstance(other, Attachment):
-            request.memory.held.remove_file(other)
+            request.memory.held.read(partial(Records.remove_attachment, number=other.id))
             request.memory.changed = True
         elif (changed := content(request)) != other.content:
             request.memory.held.change(other, changed)

@@ -64,10 +64,6 @@ class Held:
             else:
                 records.connection.execute(command, (content, draft.sequence))
 
-    def remove_file(self, file: Attachment) -> None:
-        """Remove a file from its document."""
-        self.read(lambda records: records.remove_attachment(file.id))
-
     def unused(self, file_id: str) -> None:
         """Mark a temporary file as unused."""
         command = "UPDATE temporary_files SET used = FALSE WHERE id = ?"

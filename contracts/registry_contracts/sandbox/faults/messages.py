@@ -25,14 +25,6 @@ Key = tuple[str, str]
 _JSON: Final = (b"content-type", b"application/json")
 
 
-def read_json(content: bytes) -> Any:
-    """A body read as JSON; None when it is none."""
-    try:
-        return json.loads(content) if content else None
-    except (ValueError, RecursionError):
-        return None
-
-
 def rewritten(
     change: Callable[[Any, tuple[str | int, ...]], Any], value: Any, path: tuple[str | int, ...] = ()
 ) -> Any:
@@ -64,7 +56,10 @@ class Message:
     @property
     def json(self) -> Any:
         """The body read as JSON; None when it is none."""
-        return read_json(self.body)
+        try:
+            return json.loads(self.body) if self.body else None
+        except (ValueError, RecursionError):
+            return None
 
     @property
     def member(self) -> dict[str, Any]:
