@@ -240,9 +240,7 @@ class Probe:
         def untold(exchange: Exchange) -> list[str]:
             return [name for name in fields if not errors_array.reports(usable(exchange), name)]
 
-        if made_up := self._reporting().made_up:
-            self._attempt.untested[_SEVERAL] = f"no setting gives values of {', '.join(made_up)}"
-        elif missed := untold(sent):
+        if missed := untold(sent):
             seen = f"nothing told of {', '.join(missed)}"
             self._attempt.note(contradicted(*key, "each field named", seen, (sent.id,), sent.role))
             self._attempt.look_again({key}, lambda: {key} if untold(self._send(*record)) else set())
