@@ -77,6 +77,8 @@ def _promised(effect: Effect, operation: Operation, request: Request) -> bool:
         return True
     factors = table(operation.id)
     holding = [v for name in factors for v in factors[name][name != "question" :] if v.acts(request)]
+    if any(value.factor == "realm" and value.refusing(operation.id) for value in holding):
+        holding = [value for value in holding if value.factor != "state"]  # no realm, no record to look at
     known = operation.family not in ("draft", "contact") or request.realm in operation.realms
     asked = "question" not in factors or any(value.factor == "question" for value in holding)
     broken = known and asked and musts(_broken(effect, operation.id, holding))

@@ -318,5 +318,5 @@ def on_values() -> Iterator[Effect]:
             (*_BYTES_KEPT, "attachment-size-within")}, do.send(partial(_with_bytes, of_bytes)))
     for name, (says, renamed) in _NAMES.items():
         yield row("value", f"name-{name}", f"keeps a file under a name {says}", {_CREATE_FILE: ("attachment-name-kept",
-            "attachment-exists-present")}, do.send(partial(_with_name, renamed)))
+            "attachment-exists-present", "attachment-create-listed")}, do.send(partial(_with_name, renamed)))
 # fmt: on
