@@ -23,6 +23,13 @@ from registry_contracts.session.actor import Actor
 
 _ACCOUNTS: Final = {"author": "author", "caller_other": "other", "caller_nau": "nau"}
 _NAME: Final = "neighbour.txt"
+#: What was done, for a finding.
+_DONE: Final = {
+    "save": "another one was saved",
+    "save_again": "another one was saved twice",
+    "delete": "another one was deleted",
+    DELETE_ABSENT: "one that is not there was deleted",
+}
 
 
 def claim_stays(
@@ -45,8 +52,8 @@ def claim_stays(
         kept = world.draft(by=owner)
         drafts.need_as_saved(owner, kept)
         done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
-    where = f"{touch.deed} by {caller.role}, {RELATIONS[touch.relation]}".rstrip(", ")
-    expected = f"the draft {kept.uid} as it was saved, after {where}"
+    relation = RELATIONS[touch.relation] and f", where {RELATIONS[touch.relation]}"
+    expected = f"the draft {kept.uid} as it was saved, after {_DONE[touch.deed]} by {caller.role}{relation}"
     claim, answer = expect(touch.clause, done[-1].operation), usable(read)
     seen = readers.difference(answer, kept.document) if answer.success else answer.quote()
     claim.holds(_as_saved(read, kept), kept.exchange, *done, read, expected=expected, seen=seen)

@@ -1,7 +1,5 @@
 """The life of a draft: saved, read, checked, saved again, deleted, saved anew."""
 
-import itertools
-
 from registry_contracts.cases import (
     Expect,
     Observer,
@@ -11,7 +9,6 @@ from registry_contracts.cases import (
     contract,
     done,
     drafts,
-    neighbours,
     readers,
     shape,
     smoke,
@@ -60,15 +57,6 @@ def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer)
     expect("draft-info-present").accepted(info)
     expect("draft-info-present").meets("metadata", info)
     observe("draft-info-answer", "getDraftInfo", shape(info))
-
-
-@contract("draft-info-own", requests=6)
-def test_the_info_of_a_draft_is_not_that_of_another(world: World, expect: Expect) -> None:
-    """Of two drafts each has info of its own; none names the other alone."""
-    for draft, other in itertools.permutations((world.draft(), world.draft())):
-        info = world.author.get_draft_info(draft.uid)
-        done(info)
-        neighbours.claim_own_info(expect("draft-info-own"), info, draft.uid, [other.uid])
 
 
 @smoke()
