@@ -191,7 +191,7 @@ class Rows(RowTrials):
 
     def _claim_refused(self, expect: Expect, row: Row, sent: Sent) -> None:
         claim, exchange = expect(row.clause, row.operation), sent.exchange
-        content = sent.promise.content
+        content, tells_content = sent.promise.content, self._tells_content(row, sent)
         if row.operation == "getDraft" and content is not None:
             given = readers.holds_document(usable(exchange), content)
             claim.holds(not given, *sent.before, exchange, expected="nothing of the draft")
@@ -203,7 +203,7 @@ class Rows(RowTrials):
                 nothing = self._world.author.get_draft_info(never_used(), realm=ELSEWHERE[self._world.realm])
                 given = not usable(nothing).success
             claim.holds(not given, *sent.before, exchange, expected="no info of the draft")
-        elif self._tells_content(row, exchange):
+        elif tells_content and row.operation in factors.CONTACTS:
             fault = factors.value_named(row.operation, row.reason).fault
             reporting = ContactRequests(row.operation, self._world).reporting()
             reporting.claim_told(expect, row.clause, exchange, fault.split(".")[1].partition(":")[0], fault)
@@ -215,8 +215,8 @@ class Rows(RowTrials):
             claim.has_message(exchange, self._world.realm)
         else:
             claim.turned_down(exchange)
-        if row.reason == "faulty" and (not row.callers or readers.errors(usable(exchange))):
-            submissions.claim_errors_told(expect, exchange)
+            if tells_content:
+                submissions.claim_errors_told(expect, exchange)
         if row.reason in factors.TOLD_FIRST:
             at_fault = [path for _, path in errors_array.elements(exchange.answer)]
             members = self._world.samples.document(sent.uid).keys() - {"header"}
@@ -225,10 +225,11 @@ class Rows(RowTrials):
             ]
             claim.holds(not named, exchange, expected="refused before the document is looked at")
 
-    def _tells_content(self, row: Row, exchange: Exchange) -> bool:
-        """Whether a refusal has to tell what is wrong with the content: another account may lack the right instead."""
+    def _tells_content(self, row: Row, sent: Sent) -> bool:
+        """Whether a refusal has to tell what is wrong with the content: nothing else can have it refused instead."""
         at_fault = bool(factors.value_named(row.operation, row.reason).fault)
-        return at_fault and (not row.callers or bool(readers.errors(usable(exchange))))
+        alone = sent.promise.exact and not row.callers
+        return at_fault and (alone or bool(readers.errors(usable(sent.exchange))))
 
     def _lacks_rights(self, row: Row, exchange: Exchange) -> bool:
         """Whether the caller was told to lack the right, which the document does not rule out."""

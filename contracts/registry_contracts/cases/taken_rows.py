@@ -41,7 +41,7 @@ FILE_CLAUSES: Final = (
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
     "attachment-list-pages-cover",
 )
-LIST_CLAUSES: Final = ("list-answers", "list-top", "list-pages-cover")
+LIST_CLAUSES: Final = ("list-top", "list-pages-cover")
 SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
     *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
@@ -237,8 +237,6 @@ class AcceptedRows(TakenRows, Rows):
     def _claim_list(self, row: Row, expect: Expect, exchange: Exchange) -> None:
         """Claim that a list has no more entries than were asked for, and names no draft of the run twice."""
         _need_rights(row, exchange)
-        if not row.beside:
-            expect("list-answers").accepted(exchange)
         entries = readers.records(usable(exchange)) if exchange.answer.success else None
         if entries is None:
             raise Untested(f"what {row.words} lists is told by no list: {exchange.answer.quote()}")

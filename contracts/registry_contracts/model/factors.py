@@ -253,7 +253,9 @@ BODY: Final = Factor(
     (*WORKFLOW, *CONTACTS),
     (
         Value("valid"),
-        Value("faulty", "every member has a wrong kind", ("workflow-document-validated",)),
+        Value(
+            "faulty", "every member has a wrong kind", ("workflow-document-validated",), fault="body.document"
+        ),
         Value("no_document", "the document is missing", ("workflow-document-missing",)),
         Value(
             "no_last_name",
