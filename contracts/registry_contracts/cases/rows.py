@@ -150,18 +150,21 @@ class Rows(RowTrials):
             Untested: nothing is promised of it on this service.
         """
         tried = self._try(row)
-        if not tried.evidence:
+        for each in tried.evidence:
+            if each.clause == _JSON:
+                self._attempt.note(each)
+        # Cases of single faults claim what else errors should tell.
+        against = [each for each in tried.evidence if factors.is_must(each.clause)]
+        if not against:
             self._attempt.held.update(tried.held)
             return
-        least = self._smallest(row, tried)
+        least = self._smallest(row, against[0])
         if row.reason == "locked" and not least.beside:
             return  # the lock ended: when locks do is not shown
-        evidence = replace(tried.evidence[0], check="")
-        expected = f"{evidence.expected}, where {least.words}"
-        evidence = replace(evidence, expected=expected)
+        expected = f"{against[0].expected}, where {least.words}"
+        evidence = replace(against[0], check="", expected=expected)
         self._attempt.note(evidence)
-        if factors.is_must(evidence.clause):
-            raise Contradiction(evidence)
+        raise Contradiction(evidence)
 
     def _judge(self, row: Row, expect: Expect) -> None:
         sent = self._send(row)
@@ -176,9 +179,8 @@ class Rows(RowTrials):
             self._attempt.observations.append(observed(_NO_TOKEN, row.operation, shape(sent.exchange)))
         self._claim_nothing_came(expect, row, sent)
 
-    def _smallest(self, row: Row, tried: Attempt) -> Row:
+    def _smallest(self, row: Row, evidence: Result) -> Row:
         """The row without the values that do not matter to a contradiction."""
-        evidence = tried.evidence[0]
         least = self._least(row, evidence)
         # Of a reason with one row alone, that row is the plain one as well.
         once = factors.value_named(row.operation, row.reason).once
