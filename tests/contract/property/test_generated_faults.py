@@ -16,7 +16,7 @@ OTHERS = tuple(name for name in load_description().operations if name not in CON
 
 
 @smoke("createToken", requests=9)
-@contract(requests=5, dealt=12, nightly=26, faults=True, operations=OTHERS)
+@contract(requests=3.1, dealt=7, nightly=26, faults=True, operations=OTHERS)
 @with_generated_cases
 def test_single_faults_are_turned_down(cases: tuple[Case, ...], probe: Probe) -> None:
     """A request with one fault in it is refused wherever the document rules the fault out."""
@@ -27,8 +27,7 @@ def test_single_faults_are_turned_down(cases: tuple[Case, ...], probe: Probe) ->
 @contract(
     *contact_requests.TOLD_CLAUSES,
     "errors-several-faults",
-    requests=50,
-    dealt=150,
+    requests=31,
     nightly=270,
     faults=True,
     needs=("contact_schema",),

@@ -28,7 +28,7 @@ def misses(world: World, ordinary: OrdinaryRequests, expect: Expect, operation: 
     *identifiers.MISS_CLAUSES,
     "uid-refusal-answer",
     operations=identifiers.LOOKS,
-    requests=1.7,
+    requests=2.6,
     dealt=15,
     nightly=48,
 )

@@ -8,7 +8,7 @@ ROWS = [pytest.param(each, id=str(each), marks=contract(each.clause)) for each i
 
 
 @pytest.mark.parametrize("touch", ROWS)
-@contract("draft-info-own", operations=("saveDraft", "deleteDraft"), requests=3.9, turns=True)
+@contract("draft-info-own", operations=("saveDraft", "deleteDraft"), requests=5.7, turns=True)
 def test_a_neighbour_stays(
     request: pytest.FixtureRequest, world: World, elsewhere: Elsewhere, expect: Expect, touch: table.Touch
 ) -> None:

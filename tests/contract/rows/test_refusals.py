@@ -50,7 +50,7 @@ def test_a_submission_is_refused(rows: Rows, row: table.Row) -> None:
 
 
 @each(DRAFTS)
-@contract(*OF_TOKENS, operations=DRAFTS, requests=1.6, turns=True)
+@contract(*OF_TOKENS, operations=DRAFTS, requests=2, turns=True)
 def test_a_request_on_drafts_is_refused(rows: Rows, row: table.Row) -> None:
     """A draft request without a valid token, or for a missing draft, is refused; it changes and discloses nothing."""
     rows.claim(row)

@@ -29,7 +29,7 @@ def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
 @contract(
     *taken_rows.FILE_CLAUSES,
     operations=("createAttachment", "listAttachments", "attachmentExists", "getAttachment"),
-    requests=7.2,
+    requests=4.7,
     turns=True,
 )
 def test_a_file_is_kept(taken_rows: TakenRows, row: table.Row) -> None:

@@ -97,7 +97,7 @@ def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None
 
 
 @smoke(requests=8)
-@contract("attachment-list-own-only", requests=2)
+@contract("attachment-list-own-only", requests=8)
 def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect) -> None:
     """A document lists no attachment of another one, even if one uid begins with the other."""
     for own, other in itertools.permutations((shared_document(world), second_document(world))):

@@ -51,7 +51,7 @@ def of_both(
     partial(shared_documents.shared_document_list, repeats=True),
     relies_on=(["list-answers"], []),
 )
-@contract(operations=LISTS, requests=1.3)
+@contract(operations=LISTS, requests=3.2)
 @pytest.mark.parametrize("top", [1, 4])
 def test_top_bounds_the_list(
     top: int, clause: str, known: Callable[[World], Lister], world: World, expect: Expect

@@ -30,7 +30,7 @@ def players(world: World, another: Actor | None, expect: Expect, attempt: Attemp
     return players
 
 
-@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=115, nightly=2100, turns=True)
+@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=137, nightly=2100, turns=True)
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """After any calls of both accounts, saved drafts exist and deleted ones are gone."""
@@ -60,7 +60,7 @@ def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> No
     attachments.claim_listed(expect("attachment-outlives-save", "listAttachments"), world, attachment)
 
 
-@contract(*overlapping.CLAUSES, operations=OPERATIONS[:5], needs=(), requests=34, turns=True)
+@contract(*overlapping.CLAUSES, operations=OPERATIONS[:5], needs=(), requests=50, turns=True)
 @contract(relies_on=["draft-get-content", "draft-delete-removes"])
 def test_overlapping_calls_on_drafts_keep_their_promises(
     players: draft_lives.Players, expect: Expect, properties: Properties
