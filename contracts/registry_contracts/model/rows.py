@@ -112,12 +112,13 @@ PAIRS, TRIPLES = 2, 3
 def taken(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
     """Any so many values of different factors that do not refuse a request of an operation, with contents by turns.
 
-    Of what stays for good, or tells nothing of who sent it, there are fewer: each value once for pairs, and of the
-    author's requests alone.
+    Of what stays for good, or tells nothing of who sent it, each value stands in one row of the author: the first of
+    each factor, the second, and so on.
     """
     columns = _taken_values(operation)
     if operation in factors.STAYING:
-        return tuple(Row(operation, "", beside) for beside in _of_staying(columns, operation, strength))
+        others = [values[1:] for name, values in columns.items() if name != factors.CALLER.name]
+        return tuple(Row(operation, "", tuple(filter(None, row))) for row in zip_longest(*others))
     contents = columns.pop(factors.CONTENT.name, [""])
     made = [*_array(columns, strength, operation)]
     turns = max(len(made), len(contents))
@@ -132,17 +133,6 @@ def _taken_values(operation: str) -> dict[str, list[str]]:
         for name, values in table(operation).items()
     }
     return columns if operation != factors.UPDATE else columns | {"identifier": ["", "uid_encoded"]}
-
-
-def _of_staying(
-    columns: Mapping[str, Sequence[str]], operation: str, strength: int
-) -> Iterator[tuple[str, ...]]:
-    """Rows of what stays: at night pairs of values, and in a gate the first of each factor, the second, and so on."""
-    if strength > PAIRS:
-        yield from filter(None, _array(columns, strength - 1, operation))
-        return
-    others = [values[1:] for name, values in columns.items() if name != factors.CALLER.name]
-    yield from (tuple(filter(None, row)) for row in zip_longest(*others))
 
 
 def _rows_beside(operation: str, reason: Value, own: str, strength: int) -> list[tuple[str, ...]]:

@@ -55,7 +55,6 @@ def test_a_named_record_is_created_whatever_the_form(accepted_rows: AcceptedRows
 
 @for_each_row(partial(table.taken, factors.UPDATE))
 @contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.UPDATE], requests=4, turns=True, last=True)
-@contract(records=1)
 def test_a_record_is_updated_whatever_the_form(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document for a record that is not locked is accepted in every form."""
     accepted_rows.claim(row)
