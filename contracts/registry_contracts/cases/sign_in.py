@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Final
 
 from registry_contracts.cases import attachments, drafts
-from registry_contracts.cases.hostile_input import Deal
 from registry_contracts.cases.requests import Request, send
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim
@@ -204,13 +203,6 @@ def never_issued(world: World) -> dict[str, str]:
         "short": "Bearer never-issued",
         "half": f"Bearer {token[: len(token) // 2]}",
     }
-
-
-def send_without_token(world: World, request: Request, deal: Deal) -> list[Exchange]:
-    """Send a request with an invented token, which comes first, and with the other invalid values whose turn it is."""
-    first, *others = never_issued(world).items()
-    values = [first[1], *deal(dict(others), len(request.operation)).values()]
-    return [send(request, world.author, {"Authorization": value}) for value in values]
 
 
 def claim_refused_without_token(

@@ -91,15 +91,24 @@ def _array(columns: Mapping[str, Sequence[str]], strength: int, salt: str = "") 
         yield tuple(row[name] for name in several if row[name])
 
 
-def stands_beside(operation: str, reason: Value, own: str) -> dict[str, list[str]]:
-    """The values that do not refuse a request, of each factor but the reason's own; the plain one is an empty text."""
+def stands_beside(operation: str, reason: Value | None = None, own: str = "") -> dict[str, list[str]]:
+    """The values of each factor that do not refuse a request of an operation; the plain one is an empty text.
+
+    Args:
+        reason: A value that refuses the request all the same, of the factor `own`, which is left out then.
+    """
     columns = {
         factor: ["", *(each.name for each in values[1:] if not each.refuses)]
         for factor, values in table(operation).items()
-        if factor not in (own, factors.CONTENT.name, factors.CALLER.name if reason.once else "")
+        if factor != own
     }
-    state = reason.name if own == factors.STATE.name else table(operation).get("state", (reason,))[0].name
-    if state in factors.GIVEN_IDENTIFIER and "identifier" in columns:
+    if reason is not None:
+        columns.pop(factors.CONTENT.name, None)
+    if reason is not None and reason.once:
+        columns.pop(factors.CALLER.name, None)
+    plain = [values[0].name for factor, values in table(operation).items() if factor == factors.STATE.name]
+    state = [reason.name] if reason is not None and own == factors.STATE.name else plain
+    if "identifier" in columns and not set(state).isdisjoint(factors.GIVEN_IDENTIFIER):
         columns["identifier"] = ["", "uid_encoded"]
     return columns
 
@@ -110,12 +119,12 @@ PAIRS, TRIPLES = 2, 3
 
 @cache
 def taken(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
-    """Any so many values of different factors that do not refuse a request of an operation, with contents by turns.
+    """Rows of an operation without a reason for a refusal: any so many values of different factors stand together.
 
-    Of what stays for good, or tells nothing of who sent it, each value stands in one row of the author: the first of
-    each factor, the second, and so on.
+    Contents take turns. What is accepted of some operations stays for good: there each value stands in one row, the
+    first of every factor, then the second, and so on, and the author sends it.
     """
-    columns = _taken_values(operation)
+    columns = stands_beside(operation)
     if operation in factors.STAYING:
         others = [values[1:] for name, values in columns.items() if name != factors.CALLER.name]
         return tuple(Row(operation, "", tuple(filter(None, row))) for row in zip_longest(*others))
@@ -124,15 +133,6 @@ def taken(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
     turns = max(len(made), len(contents))
     rows = [(*made[at % len(made)], contents[at % len(contents)]) for at in range(turns)]
     return tuple(dict.fromkeys(Row(operation, "", tuple(filter(None, row))) for row in rows))
-
-
-def _taken_values(operation: str) -> dict[str, list[str]]:
-    """The values of each factor that do not refuse a request of an operation; the plain one is an empty text."""
-    columns = {
-        name: ["", *(each.name for each in values[1:] if not each.refuses)]
-        for name, values in table(operation).items()
-    }
-    return columns if operation != factors.UPDATE else columns | {"identifier": ["", "uid_encoded"]}
 
 
 def _rows_beside(operation: str, reason: Value, own: str, strength: int) -> list[tuple[str, ...]]:
@@ -144,7 +144,7 @@ def _rows_beside(operation: str, reason: Value, own: str, strength: int) -> list
 
 @cache
 def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
-    """Each value that refuses requests of an operation, with any of the other factors' that do not: so many in all."""
+    """Rows of an operation with one reason for a refusal, beside any so many values less one that do not refuse."""
     rows = [
         Row(operation, reason.name, beside)
         for own, reason in refusing(operation)

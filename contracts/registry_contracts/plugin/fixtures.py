@@ -118,7 +118,7 @@ def taken_rows(request: pytest.FixtureRequest, worker: Worker, world: World, att
 def accepted_rows(
     request: pytest.FixtureRequest, worker: Worker, world: World, records: WorkflowRecords, attempt: Attempt
 ) -> AcceptedRows:
-    """Sends rows of submissions and contacts that must be accepted."""
+    """Sends rows of submissions, contacts and lists that must be accepted."""
     clauses = case_of(request.node).clauses
     return AcceptedRows(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
 

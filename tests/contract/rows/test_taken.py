@@ -1,4 +1,4 @@
-"""Rows of the factor table without a reason for a refusal: each pair of values, of drafts and of files."""
+"""Rows of the factor table without a reason for a refusal: what is accepted is there, and comes back whole."""
 
 from functools import partial
 
