@@ -136,7 +136,7 @@ class OrdinaryRequests:
         if operation in operations_with(stores="attachment"):
             return self._file(operation, anew=True)
         if operation in operations_with(answers="file"):
-            return Request(operation, self._picture().path)
+            return self._once_answered(Request(operation, self._picture().path))
         if operation in operations_with(answers="list", needs="document"):
             return self._list_of_files(operation)
         return self.on_shared_data(operation)
@@ -153,9 +153,12 @@ class OrdinaryRequests:
         request = self.on_shared_data(operation)
         with suppress(Blocked, Untested):
             request = Request(operation, {"uid": self._picture().uid})
-        # A file may be listed a while after it was taken.
-        listed = partial(self._world.eventually, lambda: usable(request.send(self._world.author)).success)
-        self._world.once(f"filled {operation}", listed)
+        return self._once_answered(request)
+
+    def _once_answered(self, request: Request) -> Request:
+        """A file may be listed, found or previewed a while after it was taken."""
+        answered = partial(self._world.eventually, lambda: usable(request.send(self._world.author)).success)
+        self._world.once(f"filled {request.operation}", answered)
         return request
 
     def _picture(self) -> Attachment:
