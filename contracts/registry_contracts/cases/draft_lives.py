@@ -1,4 +1,4 @@
-"""Lives of drafts: sequences of calls of two accounts, each answer held against the model of `checks.sequences`.
+"""Lives of drafts: sequences of calls of two accounts, each answer held against the reference model.
 
 A sequence is data, `save A, read A, delete A`, on documents of the author and one of the other account. A tour of
 them is run first; at night others are drawn. One that ends in a contradiction is shortened, each try on fresh
@@ -27,12 +27,12 @@ from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.errors_array import turned_down
 from registry_contracts.checks.outcomes import Attempt, Blocked, Result, Untested, done, usable
-from registry_contracts.checks.sequences import Draft, DraftTracker, Step, Told
+from registry_contracts.checks.sequences import Told
 from registry_contracts.errors import GivenUp
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.exchanges.readers import Ambiguous
-from registry_contracts.exchanges.request_facts import read_request
+from registry_contracts.model.reference import Reference
 from registry_contracts.session.actor import Actor
 
 #: A step: what is done, and to which document; a list is that of the document's owner.
@@ -164,26 +164,18 @@ def content(samples: Samples, uid: str, version: int) -> dict[str, Any]:
 
 
 class DraftModel:
-    """What the drafts of a case are by the model of `checks.sequences`, and what it says of each exchange.
+    """What the drafts of a case are by the reference model, and what it says of each exchange.
 
     Calls on one draft come one after another; those on others may be under way at the same time.
     """
 
-    def __init__(self) -> None:
-        self._tracker = DraftTracker(settle_seconds=0)
+    def __init__(self, world: World) -> None:
+        self._reference = Reference(world.fresh.owns, settle_seconds=0)
         self.exchanges: list[Exchange] = []
-
-    def never_saved(self, owner: Actor, uid: str) -> None:
-        """Note that nothing was ever saved under a uid."""
-        unsaved = Draft(there=False, entry=0, at=None, who=_account(owner.role), content=None)
-        self._tracker.drafts[_SITE, owner.realm, uid] = unsaved
 
     def of(self, owner: Actor) -> list[str]:
         """Uids of the drafts that are there and an account's own: no other has written them."""
-        drafts, who = self._tracker.drafts.items(), _account(owner.role)
-        return [
-            uid for (*_, uid), draft in drafts if draft.there and draft.who == who and not draft.contested
-        ]
+        return self._reference.of(owner.realm, owner.role)
 
     def claim(self, expect: Callable[[str, str], Claim], exchange: Exchange, *before: Exchange) -> None:
         """Claim what is promised of the next exchange; `before` is shown with it."""
@@ -192,17 +184,10 @@ class DraftModel:
             expect(*result.key).holds(told.held, *before, exchange, expected=result.expected, seen=seen)
 
     def take(self, exchange: Exchange) -> list[Told]:
-        """What the next exchange tells."""
+        """What the next exchange tells; raises as `usable`."""
         self.exchanges.append(exchange)
-        facts = read_request(exchange)
-        if facts is None:
-            return []
-        numbered = replace(exchange, number=len(self.exchanges), overlapped=False)
-        who, answer = _account(exchange.role), usable(exchange)
-        if answer.redirect and answer.success:
-            answer = replace(answer, status=200)  # it leads to the document that was saved
-        step = Step(numbered, facts, answer, _SITE, exchange.realm, who, right=True)
-        return list(self._tracker.take(step))
+        usable(exchange)
+        return self._reference.learn(replace(exchange, overlapped=False), len(self.exchanges))
 
 
 class _Document(NamedTuple):
@@ -215,7 +200,7 @@ class Life:
 
     def __init__(self, players: Players) -> None:
         self._players = players
-        self._model = DraftModel()
+        self._model = DraftModel(players.world)
         self._documents: dict[str, _Document] = {}
         self._saves = 0
         self._done: list[Call] = []
@@ -231,7 +216,6 @@ class Life:
         alike = name == "B" and name not in self._documents
         uid = f"{self._documents['A'].uid}b" if alike else self._players.world.uid()
         self._documents[name] = _Document(uid, owner)
-        self._model.never_saved(owner, self._documents[name].uid)
 
     def play(self, calls: Iterable[Call]) -> None:
         """Make calls; raises as a claim does."""
@@ -419,14 +403,6 @@ class Life:
         groups = [(call, len(list(group))) for call, group in groupby(self._done)]
         words = [f"{' '.join(call)} x{count}" if count > 1 else " ".join(call) for call, count in groups]
         return " → ".join(["…", *words[-_MOST_DESCRIBED:]] if len(words) > _MOST_DESCRIBED else words)
-
-
-#: The one service that a sequence is sent to.
-_SITE: Final = ""
-
-
-def _account(role: str) -> str:
-    return f"account {role}"
 
 
 def candidates(calls: Calls) -> Iterator[Calls]:

@@ -79,9 +79,7 @@ class OverlappingDrafts:
     def __init__(self, owners: Sequence[Actor], world: World, expect: Expect) -> None:
         self._owner = {world.uid(): owner for _ in range(2) for owner in owners}
         self._world, self._expect = world, expect
-        self._model = DraftModel()
-        for uid, owner in self._owner.items():
-            self._model.never_saved(owner, uid)
+        self._model = DraftModel(world)
 
     def claim_promises_hold(self) -> None:
         """Claim that drafts saved together are there, and that changing or deleting half of them spares the others."""

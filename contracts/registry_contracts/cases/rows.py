@@ -303,7 +303,7 @@ class Rows(RowTrials):
         promise = self._model.promised(asked)
         exchange = request.send(actor, **parts)
         exchange.notes |= {"filename": request.path.get("filename", ""), "top": query.get("$top", "")}
-        self._model.apply(exchange)
+        self._model.learn(exchange)
         return Sent(exchange, promise, made.uid, made.before)
 
     def _caller(self, row: Row) -> tuple[Actor, dict[str, str | None], dict[str, Any]]:
@@ -372,7 +372,7 @@ class Rows(RowTrials):
 
         draft, sent = self._world.shared(f"draft of rows, {word}", make)
         for exchange in sent:
-            self._model.apply(exchange)
+            self._model.learn(exchange)
         return draft
 
     def _draft_request(self, row: Row) -> _Prepared:
@@ -383,7 +383,7 @@ class Rows(RowTrials):
         before: tuple[Exchange, ...] = ()
         if row.operation == "deleteDraft" or "saved" in row.names:
             draft = self._world.draft(identifier_of(row, self._world.fresh))
-            self._model.apply(draft.exchange)
+            self._model.learn(draft.exchange)
             uid, before = draft.uid, (draft.exchange,)
         else:
             uid = identifier_of(row, self._world.fresh)

@@ -1,31 +1,30 @@
-"""Checks of sequences: what an exchange has to show because of an earlier one, in traffic or in a stateful case.
+"""Sequences: an exchange as a step of one, and what it tells of a record because of an earlier step.
 
-Trackers follow sign-ins, drafts, attachments and submissions, and say which check of the table is due. On a service
-that others use too, another client may have written in between, so a contradiction carries the record it was seen on.
-What is promised is all that a tracker knows: where the document is silent it forgets the record instead of guessing.
+The reference model follows drafts, and trackers sign-ins, attachments and submissions; each says which check of the
+table is due. On a service that others use too, another client may have written in between, so a contradiction carries
+the record it was seen on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
 from registry_contracts.checks import errors_array
-from registry_contracts.checks.definition import Arguments, Check
-from registry_contracts.checks.documents import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT, METADATA
-from registry_contracts.checks.http import ACCEPTANCE
+from registry_contracts.checks.definition import Check
 from registry_contracts.checks.outcomes import OBSTACLES, CheckOutcome, Result
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.exchanges.readers import Ambiguous
 from registry_contracts.exchanges.request_facts import RequestFacts
 from registry_contracts.interface.catalogue import load_catalogue
-from registry_contracts.interface.operations import PERMANENT_KINDS
 from registry_contracts.settings.target import Pace
 
 _PORTS: Final = {"http": ":80", "https": ":443"}
+#: What the name of an account begins with that is known for sure; that of a token begins otherwise.
+ACCOUNT: Final = "account "
 #: How many records are followed at a time.
 FOLLOWED: Final = 2000
 #: How long a change may take to show in a list where no target says otherwise, in seconds.
@@ -147,174 +146,6 @@ CREATE: Final = "createWorkflowRecordWithIdentifier"
 UPDATE: Final = "updateWorkflowRecord"
 
 
-@dataclass(frozen=True)
-class Draft:
-    """What is known of a draft.
-
-    Attributes:
-        there: There since a save, or gone since a deletion, or never saved.
-        entry, at: Number of the exchange of the latest of these, and when it ended.
-        content: What was saved; for one that is gone, what was there. None when unknown.
-        updated: The latest save was not the first.
-        looked: Number of the exchange that last showed it as promised; of the latest write where none did since.
-        refused: A faulty submission of it was refused since.
-        contested: Other accounts have written it, too: whose it is, and who may read it, is not shown.
-    """
-
-    there: bool
-    entry: int
-    at: datetime | None
-    who: str
-    content: Any
-    updated: bool = False
-    looked: int = 0
-    refused: bool = False
-    contested: bool = False
-
-
-class DraftTracker:
-    """Follows drafts: the one model of them, for traffic and for the stateful case.
-
-    Args:
-        settle_seconds: How long a change may take to show in a list.
-
-    Attributes:
-        drafts: What is known of each, by service, realm and uid.
-    """
-
-    def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
-        self._settle = settle_seconds
-        self.drafts: RecentRecords[Draft] = RecentRecords()
-        #: Operations that have shown a draft once that was there.
-        self._shown_by: set[str] = set()
-
-    def take(self, step: Step) -> Iterator[Told]:
-        """What the next step of the traffic tells."""
-        operation = step.facts.operation
-        name = operation.identifier_parameter
-        if operation.stores == "contact" and name is None:
-            self._created(step)
-        elif name is not None and operation.stores in PERMANENT_KINDS:
-            self._submitted(step, _draft_key(step, step.path[name]))
-        elif operation.family == "draft" and not operation.safe:
-            self._written(step, _draft_key(step, step.path["uid"]))
-        elif step.judged is not None and step.who is not None:
-            if operation.needs == "draft" and (step.taken or step.refused):
-                yield from self._read(step, _draft_key(step, step.path["uid"]))
-            elif step.operation == "listDrafts" and step.taken and records_in(step.judged) is not None:
-                yield from self._listed(step)
-
-    def _created(self, step: Step) -> None:
-        """A contact may be created under the identifier in its header."""
-        for value in readers.values(step.sent):
-            if isinstance(value, str):
-                self.drafts.pop(_draft_key(step, value), None)
-
-    def _submitted(self, step: Step, key: tuple[str, ...]) -> None:
-        """What a submission is refused for in an errors array ends it before the draft is saved."""
-        draft, answer = self.drafts.get(key), step.judged
-        workflow = step.facts.operation.family == "workflow"
-        if draft is not None and workflow and answer is not None and step.refused and readers.errors(answer):
-            self.drafts[key] = replace(draft, refused=True)
-        else:
-            self.drafts.pop(key, None)
-
-    def _written(self, step: Step, key: tuple[str, ...]) -> None:
-        if step.vague or (step.taken and step.who is None):
-            self.drafts.pop(key, None)
-            return
-        if not step.taken:
-            return
-        before, saved = self.drafts.get(key), step.facts.operation.stores == "draft"
-        sent = _without_nulls(step.sent) if step.right else None
-        content = sent if saved else before.content if before else None
-        number, ended = step.exchange.number, step.exchange.ended
-        again = saved and before is not None and before.there
-        contested = before is not None and (before.contested or before.who != step.who)
-        who = str(step.who)
-        self.drafts[key] = Draft(saved, number, ended, who, content, again, number, contested=contested)
-
-    def _read(self, step: Step, key: tuple[str, ...]) -> Iterator[Told]:
-        draft, uid = self.drafts.get(key), key[-1]
-        if draft is None or draft.who != step.who or (draft.contested and draft.there and not step.taken):
-            return
-        promised = _promised(step, draft)
-        if promised is None:
-            return
-        clause, check, expected, arguments = promised
-        blame = self._blame(key, draft, step.operation)
-        for each in told(step, clause, check, uid, draft.entry, expected, **arguments):
-            if each.held:
-                self._shown_by |= {step.operation} if draft.there else set()
-                self.drafts[key] = replace(draft, looked=step.exchange.number, refused=False)
-            if each.held or blame is None:
-                yield each
-            if blame is not None:  # what a contradiction would speak against holds with the read
-                yield each._replace(result=replace(each.result, clause=blame[0], operation=blame[1]))
-
-    def _blame(self, key: tuple[str, ...], draft: Draft, by: str) -> tuple[str, str] | None:
-        """Clause and operation that a wrong draft speaks against: what happened since it was last seen as promised."""
-        updated = ("draft-save-updates", "getDraft") if draft.updated and by == "getDraft" else None
-        if draft.there and draft.looked == draft.entry:
-            return updated
-        if draft.refused:
-            kept, order = "workflow-refused-update-keeps-draft", "workflow-order-validation-before-save"
-            return (kept, UPDATE) if draft.there else (order, CREATE)
-        if not draft.there or by not in self._shown_by:
-            return updated  # what has shown no draft yet is wrong itself, whatever was done to others
-        others = self.drafts.items()
-        since = {one.there for at, one in others if one.entry > draft.looked and at[:-1] == key[:-1]}
-        if False in since:
-            return "draft-delete-spares-others", "deleteDraft"
-        return ("draft-save-spares-others", "saveDraft") if since else updated
-
-    def _listed(self, step: Step) -> Iterator[Told]:
-        personal = dict(step.facts.query).get("collection") == "my"
-        for (site, realm, uid), draft in self.drafts.items():
-            if (site, realm) != (step.site, step.realm) or not draft.entry:
-                continue
-            if not draft.there and draft.who == step.who:
-                expected = f"a list without {uid}, whose draft was deleted"
-                for each in told(
-                    step, "list-deleted-gone", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
-                ):
-                    if each.held or settled(step, draft.at, self._settle):
-                        yield each
-            elif (
-                draft.there and personal and not draft.contested and _other_accounts(draft.who, str(step.who))
-            ):
-                expected = f"a personal list without {uid}, the draft of another account"
-                yield from told(
-                    step, "list-my-without-others", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
-                )
-
-
-def _promised(step: Step, draft: Draft) -> tuple[str, Check, str, Arguments] | None:
-    """The clause, the check, what is expected and the arguments that a read of a draft is held to."""
-    read = isinstance(draft.content, dict) and step.operation == "getDraft"
-    document = {"document": draft.content}
-    if draft.there:
-        clause = step.facts.operation.clauses.right_request
-        if read and step.taken:
-            return clause, DOCUMENT, "the draft as it was saved", document
-        if step.operation == "getDraftInfo" and step.taken:
-            return clause, METADATA, "metadata of the draft that was saved before", {}
-        return clause, ACCEPTANCE, "the draft that was saved before", {}
-    if step.operation == "draftExists" and draft.entry:
-        return "draft-delete-removes", GONE, "no draft, since it was deleted", {}
-    if step.operation == "draftExists":
-        return "draft-exists-absent", GONE, "no draft, since none was saved", {}
-    expected = "not the content of the draft that was deleted"
-    return ("draft-delete-content-gone", CONTENT_GONE, expected, document) if read else None
-
-
-def _without_nulls(value: Any) -> Any:
-    """The value without members that are null: whether these stand for absent ones is not shown."""
-    if isinstance(value, dict):
-        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
-
-
 def records_in(answer: Response) -> list[dict[str, Any]] | None:
     """The records of a list; None where the answer is none, or could be several."""
     try:
@@ -327,12 +158,3 @@ def settled(step: Step, changed: datetime | None, seconds: float) -> bool:
     """Whether a change that ended then has had its time to show in the list of a step."""
     started = step.exchange.started
     return started is not None and changed is not None and (started - changed).total_seconds() >= seconds
-
-
-def _other_accounts(one: str, other: str) -> bool:
-    """Whether two are different accounts for sure; two tokens may be of the same one."""
-    return one != other and one.startswith("account ") and other.startswith("account ")
-
-
-def _draft_key(step: Step, uid: str) -> tuple[str, str, str]:
-    return step.site, step.realm, uid

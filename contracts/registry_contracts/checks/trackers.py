@@ -13,6 +13,7 @@ from typing import Any, Final
 from registry_contracts.checks.documents import LISTED, SAME_BYTES, digest_of
 from registry_contracts.checks.http import ACCEPTANCE, TURNED_DOWN
 from registry_contracts.checks.sequences import (
+    ACCOUNT,
     CREATE,
     SETTLE_SECONDS,
     UPDATE,
@@ -65,7 +66,7 @@ class SignIns:
         if token is None:
             return None
         issued = self._issued.get((site_of(exchange.url), _digest(token)))
-        return f"account {issued.account}" if issued else f"token {_digest(token)}"
+        return ACCOUNT + issued.account if issued else f"token {_digest(token)}"
 
     def learn(self, exchange: Exchange) -> None:
         """Learn from an answer to signing in, before it is judged."""

@@ -16,7 +16,6 @@ from registry_contracts.checks import errors_array
 from registry_contracts.checks.outcomes import CheckOutcome, Result
 from registry_contracts.checks.sequences import (
     SETTLE_SECONDS,
-    DraftTracker,
     RecentRecords,
     Step,
     site_of,
@@ -49,6 +48,7 @@ from registry_contracts.exchanges.request_facts import (
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import Operation
 from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.model.reference import Reference
 from registry_contracts.settings.target import PRODUCTION_REALMS, REALMS
 from registry_contracts.traffic.redaction import NOT_UNDERSTOOD, TrafficRedactor
 from registry_contracts.traffic.report import BY_HAND, Judged, TrafficReport, fault_of
@@ -95,7 +95,7 @@ class Judge:
         self._redactor = redactor
         self._sign_ins = SignIns()
         self._trackers = (
-            DraftTracker(settle_seconds).take,
+            Reference(settle_seconds=settle_seconds).take,
             AttachmentTracker(settle_seconds).take,
             RecordTracker().take,
             self._sign_ins.take,

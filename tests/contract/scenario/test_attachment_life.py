@@ -53,6 +53,7 @@ def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     "attachment-exists-present",
     "attachment-download-same",
     requests=3,
+    turns=True,
 )
 def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expect) -> None:
     """An attachment that was created is in the list, exists, and gives back its bytes."""

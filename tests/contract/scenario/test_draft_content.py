@@ -30,7 +30,7 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
     observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
 
 
-@contract(*CLAUSES, operations=OPERATIONS, requests=6, last=True)
+@contract(*CLAUSES, operations=OPERATIONS, requests=6, turns=True, last=True)
 def test_a_document_of_another_schema_is_kept_whole(
     world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties
 ) -> None:

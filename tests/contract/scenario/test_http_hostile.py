@@ -25,7 +25,7 @@ UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 
 
 @smoke("saveDraft")
-@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), requests=2.2)
+@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), requests=2.2, turns=True)
 def test_odd_input_is_answered(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:

@@ -34,7 +34,7 @@ def test_malformed_credentials_sign_nobody_in(world: World, credentials: Credent
 
 
 @smoke("createContact", "updateContact")
-@contract("malformed-json-refused", operations=RECORDS, requests=2.3)
+@contract("malformed-json-refused", operations=RECORDS, requests=2.3, turns=True)
 def test_a_malformed_record_is_refused(
     world: World, ordinary: OrdinaryRequests, deal: Deal, expect: Expect, operation: str
 ) -> None:

@@ -30,7 +30,7 @@ def test_a_fresh_token_opens_protected_operations(
 
 
 @smoke()
-@contract("token-opens-protected", operations=("listDrafts",), requests=3)
+@contract("token-opens-protected", operations=("listDrafts",), requests=3, turns=True)
 def test_the_token_of_a_second_account_opens_protected_operations(
     world: World, other: Actor, credentials: Credentials, expect: Expect
 ) -> None:

@@ -7,7 +7,7 @@ from registry_contracts.cases import Expect, RealmSettings, World, contract, dra
 DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
 
-@contract("uid-hyphen", operations=DRAFT, requests=5.5)
+@contract("uid-hyphen", operations=DRAFT, requests=5.5, turns=True)
 def test_hyphens_are_accepted(world: World, expect: Expect) -> None:
     """A hyphen is an allowed character, at the end and doubled too."""
     drafts.claim_life_under(world, expect, "uid-hyphen", world.uid(20) + "--a-")
@@ -27,7 +27,7 @@ def test_hyphens_alone_are_enough(world: World, settings: RealmSettings, realm: 
     drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
 
 
-@contract("uid-hyphens-only", operations=DRAFT, requests=7)
+@contract("uid-hyphens-only", operations=DRAFT, requests=7, turns=True)
 def test_underscores_alone_are_enough(
     world: World, settings: RealmSettings, realm: str, expect: Expect
 ) -> None:

@@ -15,7 +15,7 @@ from registry_contracts.cases import (
 )
 
 
-@contract("workflow-document-missing", requests=2)
+@contract("workflow-document-missing", requests=2, turns=True)
 def test_a_bare_document_is_no_submission(
     world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
@@ -43,7 +43,7 @@ def test_a_document_that_breaks_its_schema_is_refused(
     observe("workflow-document-content", operation, seen)
 
 
-@contract("workflow-batch-too-long", requests=2.8)
+@contract("workflow-batch-too-long", requests=2.8, turns=True)
 def test_a_batch_identifier_that_is_too_long_is_refused(
     world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:

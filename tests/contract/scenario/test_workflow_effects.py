@@ -73,7 +73,7 @@ def test_an_accepted_submission_is_found_as_a_draft(
         submissions.claim_draft_saved(expect("workflow-draft-saved"), world, identifier)
 
 
-@contract(*submissions.NEEDS_TOKEN.values(), requests=2)
+@contract(*submissions.NEEDS_TOKEN.values(), requests=2, turns=True)
 def test_a_submission_without_a_token_is_refused(
     anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:

@@ -69,7 +69,7 @@ def test_creating_under_an_identifier_in_use_is_told_so(
         observe("workflow-message-place", CREATE_NAMED, shape(sent))
 
 
-@contract("workflow-identifier-taken", requests=2)
+@contract("workflow-identifier-taken", requests=2, turns=True)
 def test_the_identifier_of_a_published_record_is_in_use(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:

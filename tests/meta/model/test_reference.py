@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.model.reference import Asked, Kind, Outcome, Reference, outcome
+from registry_contracts.model.reference import Asked, Kind, Reference
 from tests.meta import messages
 from tests.meta.messages import answer
 
@@ -26,8 +26,8 @@ def exchange(
 
 def after(*exchanges: Exchange) -> Reference:
     model = Reference(lambda uid: uid.startswith("rc-test"))
-    for each in exchanges:
-        model.apply(each)
+    for number, each in enumerate(exchanges, 1):
+        model.learn(each, number)
     return model
 
 
@@ -66,17 +66,3 @@ def test_a_message_is_due_where_nothing_else_can_be_told() -> None:
     for may in (False, True):
         asked = Asked("updateWorkflowRecord", "abs-dev", UID, reasons=("workflow-realm-missing",), may=may)
         assert after().promised(asked).exact is not may
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "became"),
-    [
-        (201, b"{}", Outcome.TAKEN),
-        (200, b'{"errors": [{"code": "Error.Mandatory"}]}', Outcome.FAULTY),
-        (200, b'{"errors": []}', Outcome.TAKEN),
-        (400, b'{"errors": [{"code": "Error.Mandatory"}]}', Outcome.REFUSED),
-        (503, b"{}", Outcome.UNCLEAR),
-    ],
-)
-def test_what_became_of_a_request(status: int, body: bytes, became: Outcome) -> None:
-    assert outcome(exchange("POST", SUBMISSION, status, body)) is became
