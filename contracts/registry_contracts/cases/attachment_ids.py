@@ -153,9 +153,9 @@ def ids_in(record: Any, size: int) -> list[int]:
 
 
 def names_file(record: Record, filename: str) -> bool:
-    """Whether a record of a list names a file: as it is, or in an address, there up to where the name ends.
+    """Whether a text of a record is a file's name, or an address in it has the name as a whole segment of its path.
 
-    A preview's name may go on behind that of its file.
+    A longer segment may be that of the file's preview, and does not count.
     """
     texts = [value for value in readers.values(record) if isinstance(value, str)]
     in_address = re.compile(rf"/{re.escape(filename)}(?![^/?#])")

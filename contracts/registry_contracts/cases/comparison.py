@@ -32,12 +32,12 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 def claim_accepted_for_each(
     sent: Exchange, *reasons: tuple[Claim, Callable[[], Exchange] | None]
 ) -> Exchange:
-    """Claim of one request that it is accepted for several reasons at once, which keeps the records few that stay.
+    """Claim that one request is accepted, for several claims at once, so that few permanent records are made.
 
     Args:
-        reasons: Each claim with the request that lacks what the claim is about, and what those before it are about; of
-            the last one None where the request before it has nothing more in it. Where the whole is refused, the first
-            of these requests that is accepted names the claim that is contradicted, and keeps those behind it.
+        reasons: Claims, each with a smaller request that leaves out what the claim and those before it are about; None
+            for the last one if the request before it has nothing more to leave out. If the whole request is refused,
+            the first smaller one that is accepted names the contradicted claim, and keeps the claims behind it.
 
     Returns:
         What was accepted, the whole or one of these requests.

@@ -1,6 +1,6 @@
 """Contacts sent by either operation: how they are accepted, and how an operation tells what is wrong with one.
 
-One fault, one finding (design 4.5): an operation that validates nothing, or reports without an errors array, is a
+One fault, one finding: an operation that validates nothing, or reports without an errors array, is a
 finding on the clause about that, and not on the clause of each of the 26 fields.
 """
 

@@ -416,7 +416,7 @@ class File:
 
 
 def files() -> SearchStrategy[File]:
-    """Files of any kind: small ones of any bytes, and such as end at the edge of a block."""
+    """Files of any kind: any bytes around a body that is empty, or within one byte of the size of a block."""
     edges = st.builds(int.__add__, st.sampled_from(_BLOCKS), st.integers(-1, 1))
     start = st.one_of(st.sampled_from((b"", contents.MARK)), st.binary(max_size=60))
     end = st.one_of(st.sampled_from((b"", b" ", b"\n", b"\r\n", b"\0", b"\x1a")), st.binary(max_size=20))

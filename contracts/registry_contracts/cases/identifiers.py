@@ -141,7 +141,7 @@ _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ",
 SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
 _SAVE_SPARES: Final = ("draft-save-spares-others", "saveDraft")
 _DELETE_SPARES: Final = ("draft-delete-spares-others", "deleteDraft")
-ALIKE_CLAUSES: Final = (*SIGN_CLAUSES, _SAVE_SPARES[0], _DELETE_SPARES[0])
+ALIKE_CLAUSES: Final = (_ANY_KIND, _LONGEST, *_SIGNS, _SAVE_SPARES[0], _DELETE_SPARES[0])
 
 
 def claim_every_sign(world: World, expect: Expect) -> None:
@@ -242,9 +242,7 @@ _BEGINNING: Final = 24
 #: Identifiers that services confuse, by what stands behind one beginning, each with the clause that it is acceptable
 #: by; the latter half is deleted, so that the plainer ones stay that they may be taken for.
 ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
-    "letter case": (("bc", _CASE), ("bC", _CASE)),
     "signs": (("bc", _ANY_KIND), ("b-c", "uid-hyphen"), ("b_c", "uid-underscore"), ("b--c", "uid-hyphen")),
-    "ends": (("", _ANY_KIND), ("bc", _ANY_KIND), ("bc-", "uid-hyphen"), ("bc_", "uid-underscore")),
     "lengths": tuple(
         (("a" * UID_LONGEST)[: at - _BEGINNING] + "x" * (UID_LONGEST - at), _LONGEST)
         for at in (32, 64, 100, 127, UID_LONGEST)
@@ -272,10 +270,8 @@ def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
         if not readers.holds_document(usable(read), drafts[uid]):
             need_ordinary_life(world)
         others = [draft for other, draft in drafts.items() if other != uid]
-        # One whose place another one has taken was not spared, unless it is the letter case that was passed over.
         replaced = any(readers.holds_document(usable(read), draft) for draft in others)
-        about = (clause, "getDraft") if clause == _CASE else _SAVE_SPARES
-        expect(*about).holds(not replaced, read, expected="not the draft of another uid")
+        expect(*_SAVE_SPARES).holds(not replaced, read, expected="not the draft of another uid")
         expect(clause, "getDraft").shows(read, drafts[uid])
     for uid, clause in alike.items():
         claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
@@ -287,7 +283,7 @@ def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
         if not right:
             need_ordinary_life(world)
         expected = f"{'the' if due else 'no'} draft under {uid}"
-        about = _DELETE_SPARES if due and clause != _CASE else (clause, "draftExists")
+        about = _DELETE_SPARES if due else (clause, "draftExists")
         expect(*about).holds(right, check, expected=expected)
 
 

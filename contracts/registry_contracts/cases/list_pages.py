@@ -275,13 +275,13 @@ def attachments_of(actor: Actor, uid: str) -> Lister:
 
 
 def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]]:
-    """What names records of one list: the identifier that is another in each of them, else all that they hold.
+    """Return a function that gives each record of a list a key: a field whose values are unique, or the whole record.
 
-    Of several the one that comes again in most of the answers, as a record may carry what is another in each of them,
-    such as a receipt.
+    Of several such fields it takes the one whose values recur most in the answers: a record may also hold a value that
+    is new in each answer, such as a receipt.
 
     Args:
-        answers: The records of the list, as one answer or several of them give them.
+        answers: The records of the list, as each of one or more answers gives them.
     """
     tables = [[dict(leaves(record)) for record in records] for records in answers]
 

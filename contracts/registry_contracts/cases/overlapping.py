@@ -129,7 +129,7 @@ class OverlappingDrafts:
                 at_once(call, [self._owner[uid] for uid in uids])
 
     def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
-        """Claim of a draft that was not there to be deleted, as one is alone, that another's deletion spared it."""
+        """If the deletion of a draft found nothing, claim that the deletions beside it did not remove the draft."""
         if usable(sent).status in NOTHING_THERE:
             owner = self._owner[uid]
             alone = owner.delete_draft(self._world.draft(by=owner).uid)

@@ -1,4 +1,4 @@
-"""What a case may declare that it relies on: clauses that hold of plain data, each shown once in a realm (design 4.5).
+"""What a case may declare that it relies on: clauses that hold of plain data, each shown once in a realm.
 
 A broken operation is one finding: what relies on it is inconclusive, blocked by the name of the clause. What is plain
 only beside the special value that a case is about is for its body.

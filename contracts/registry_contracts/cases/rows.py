@@ -62,7 +62,7 @@ _QUESTIONS: Final[Mapping[str, dict[str, str]]] = {
     "list_top": {"$top": "1"},
     "list_page": {"$top": "1", "$skip": "1"},
 }
-#: Where something is absent, but for one that is near: what never was is the plain way to be absent.
+#: The plain state without a draft: none was ever saved under the uid.
 _NEVER: Final = "never_saved"
 
 

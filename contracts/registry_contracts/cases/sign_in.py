@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import string
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from registry_contracts.cases import attachments, drafts
-from registry_contracts.cases.requests import Request, send
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim
-from registry_contracts.checks.outcomes import Blocked, Untested, done, usable
+from registry_contracts.checks.outcomes import Blocked, Untested, usable
 from registry_contracts.checks.sign_in import EXPIRATION_MEMBER, token_in, without_secrets
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import Target
 
@@ -203,38 +200,6 @@ def never_issued(world: World) -> dict[str, str]:
         "short": "Bearer never-issued",
         "half": f"Bearer {token[: len(token) // 2]}",
     }
-
-
-def claim_refused_without_token(
-    claim: Claim, world: World, request: Request, asked: Sequence[Exchange]
-) -> None:
-    """Claim that requests were refused and nothing came of them, and see that the same with a valid token works."""
-    drafts.claim_each_refused(claim, asked)
-    for effect in _effects(world, request):
-        claim.holds(not effect, *asked[:1], expected="nothing changed", seen=effect)
-    if request.operation in operations_with(stores="attachment"):
-        attachments.claim_nothing_attached(claim, world, request.path["uid"], *asked[:1])
-    if request.operation in operations_with(protected=True, permanent=False):
-        done(send(request, world.author))
-
-
-def _effects(world: World, request: Request) -> Iterator[str]:
-    """What came of a request, in words; empty texts where a look showed nothing."""
-    uid = request.path.get("uid") or request.path.get("identifier", "")
-    if load_description().operations[request.operation].names_new:
-        yield "there is a draft now" if _exists(world, uid) else ""
-    if request.operation == "deleteDraft":
-        gone = not _exists(world, uid)
-        if gone:
-            drafts.need_presence(world)
-        yield "the draft is gone" if gone else ""
-
-
-def _exists(world: World, uid: str) -> bool:
-    found = world.author.draft_exists(uid).answer
-    if found.success:
-        drafts.need_absence(world)
-    return found.success
 
 
 def altered_tokens(token: str) -> list[str]:

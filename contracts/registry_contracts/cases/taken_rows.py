@@ -1,6 +1,6 @@
 """Rows of the factor table that nothing refuses: what is taken is there, whole, and gone once it is deleted.
 
-Of values of which it is not shown whether they are taken, what is taken is kept all the same.
+If the document does not say whether a value is accepted, a request that is accepted must still be stored as sent.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
     *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
 )
-#: A look that goes wrong for every draft, or file, is a finding of others, and says nothing of the content.
+#: If one of these reads fails for every draft or file, other cases report it, and rows ignore it.
 _LOOKS: Final = (
     "draft-exists-present",
     "draft-info-present",

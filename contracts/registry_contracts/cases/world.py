@@ -215,8 +215,8 @@ class World:
     def document(self, uid: str | None = None, *, named: bool = False) -> str:
         """The uid of a new document that takes attachments; `uid` in place of a fresh one, for one that is kept.
 
-        A draft, where drafts take them. Whether a document that is a draft only does is not shown: where it does not,
-        one of the settings, or else a record that was submitted if that does, which stays for good.
+        A draft, where drafts accept attachments, which is not shown. Otherwise a record of the setting
+        `attachment_identifiers`, or else a submitted record, which is permanent.
 
         Args:
             named: It has to be under this very uid.
@@ -257,7 +257,7 @@ class World:
         return self.once("what takes files", self._try_files)
 
     def _try_files(self) -> _TakesFiles:
-        """What a draft refuses and nothing else takes either is a finding of the cases that need it.
+        """Find out what accepts a file; if nothing does, the cases on attachments report it.
 
         Where the settings name no published record, one may take it.
         """

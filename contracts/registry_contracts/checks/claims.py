@@ -82,7 +82,7 @@ class Claim:
         self._register(replace(result, exchanges=(*earlier, *result.exchanges)))
 
     def accepted(self, exchange: Exchange) -> None:
-        """The request was taken: 2xx, or a redirect where a download may redirect (design 4.2).
+        """The request was taken: 2xx, or a redirect where a download may redirect.
 
         A contact or a submission is taken when its answer holds no filled errors array either.
 
@@ -98,7 +98,7 @@ class Claim:
         self._judge(REFUSED, exchange)
 
     def turned_down(self, exchange: Exchange, expected: str = "refused") -> None:
-        """A faulty request was not taken: 4xx, or an errors array with any status below 500 (design 4.2)."""
+        """A faulty request was not taken: 4xx, or an errors array with any status below 500."""
         self._register(TURNED_DOWN.judge(self._clause, self._operation, exchange, expected=expected))
 
     def has_message(self, exchange: Exchange, realm: str = "") -> None:
@@ -122,14 +122,14 @@ class Claim:
         self._judge(AT_MOST, exchange, items=items)
 
     def reports(self, exchange: Exchange, code: str, field: str) -> None:
-        """The errors array names this code for this property; any status below 500 (design 4.2).
+        """The errors array names this code for this property; any status below 500.
 
         A property may be given with its path (`document.firstName`, `firstName.en`); any of its steps counts.
         """
         self._judge(ERROR_NAMED, exchange, code=code, field=field)
 
     def content_refused(self, exchange: Exchange) -> None:
-        """Faulty content: an errors array with at least one element; any status below 500 (design 4.2)."""
+        """Faulty content: an errors array with at least one element; any status below 500."""
         self._judge(ERRORS_ARRAY, exchange)
 
     def _judge(self, check: Check, exchange: Exchange, **arguments: Any) -> None:

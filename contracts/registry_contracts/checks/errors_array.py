@@ -36,7 +36,7 @@ _STEPS: Final = re.compile(r"[^./\[\]\"'$#:\s]+")
 
 
 def turned_down(answer: Response) -> bool:
-    """Whether a record was refused: 4xx, or an errors array with any status below 500 (design 4.2)."""
+    """Whether a record was refused: 4xx, or an errors array with any status below 500."""
     return answer.refusal or (answer.status < 500 and bool(readers.errors(answer)))
 
 

@@ -1,6 +1,6 @@
 """What a check says about one clause, what happens in one attempt at a case, and what confirms a contradiction.
 
-A contradiction counts when it is seen again on fresh data (design 4.6).
+A contradiction counts when it is seen again on fresh data.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def observed(clause: str, operation: str, seen: Any) -> Result:
 
 
 class Blocked(Exception):
-    """A precondition failed, so nothing can be said about the claim (design 4.5): inconclusive.
+    """A precondition failed, so nothing can be said about the claim: inconclusive.
 
     `clause` is what the case declares to rely on, where that is what did not hold; `evidence` what the service
     contradicts by it, where it is promised.
@@ -153,7 +153,7 @@ def usable(exchange: Exchange) -> Response:
     Raises:
         EnvironmentFault: the environment gave no answer.
         Blocked: a 500-class answer; it is one finding of its own, on the clause about server errors, and
-            everything that depends on it is inconclusive (design 4.5). Or tokens end before their expiration, which
+            everything that depends on it is inconclusive. Or tokens end before their expiration, which
             is a finding of its own, too: an answer about who asks is none about what was asked.
     """
     answer = exchange.answer

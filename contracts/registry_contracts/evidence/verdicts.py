@@ -1,4 +1,4 @@
-"""Judges a record: a verdict per clause and realm (see `cells`), then the run's verdict and reason (design 3)."""
+"""Judges a record: a verdict per clause and realm (see `cells`), then the run's verdict and reason."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -154,7 +154,7 @@ class Response:
 
     @property
     def success(self) -> bool:
-        """2xx, a redirect of a download, or a 303 that leads to a document (design 4.2)."""
+        """2xx, a redirect of a download, or a 303 that leads to a document."""
         if not self.redirect:
             return 200 <= self.status < 300
         to_document = self.status == _SEE_OTHER and _DOCUMENT_PATH in self.headers.get("location", "")
@@ -329,7 +329,7 @@ class Exchange:
 
     @property
     def answer(self) -> Response:
-        """The service's response; raises `EnvironmentFault` if the service did not answer (design 4.7)."""
+        """The service's response; raises `EnvironmentFault` if the service did not answer."""
         if not self.answered or self.response is None:
             raise EnvironmentFault(f"{self.operation or self.method}: {self.fault or 'no answer'}")
         return self.response

@@ -1,4 +1,4 @@
-"""Recognises answers that an intermediary gave instead of the service, in runs, `check` and `proxy` (design 4.7).
+"""Recognises answers that an intermediary gave instead of the service, in runs, `check` and `proxy`.
 
 Some answers no service of this interface gives. Others are odd for their operation: it owes something else, or has
 always answered differently. If odd answers keep coming while other requests are answered, they are the service's own.
@@ -49,7 +49,7 @@ _ANOTHER_PATH: Final = "another path"
 def environment_fault(answer: Response, operation: str | None) -> str | None:
     """The fault if the environment answered instead of the service; None if the service may have answered.
 
-    A page with status 500 is the service's own (design 4.7: a lone 500). A page with a 4xx status may come from
+    A page with status 500 is the service's own. A page with a 4xx status may come from
     either: it counts as a refusal if one is due, else the claim is inconclusive (`registry_contracts.checks.claims`).
     """
     signs = marks(answer.headers)

@@ -1,4 +1,4 @@
-"""Tolerant readers: find what the document promises, wherever a service puts it (design 4.3).
+"""Tolerant readers: find what the document promises, wherever a service puts it.
 
 The interface document does not show response records, so extra members, envelopes and nesting are all fine. A reader
 that finds two candidates raises `Ambiguous`; the case is then inconclusive, not failed.

@@ -39,7 +39,7 @@ _Refusal = Annotated[int, Meta(ge=400, le=499)]
 
 
 class Level(StrEnum):
-    """How firmly the interface document states a clause (design 1), firmest first."""
+    """How firmly the interface document states a clause, firmest first."""
 
     MUST = "must"
     SHOULD = "should"

@@ -1,8 +1,8 @@
 """The factor table: every circumstance of a request that the interface document speaks of, as data.
 
-One value of each factor is plain: it changes nothing. A value that refuses names the clauses that say so, and the one
-that covers the operation counts. A value that `may` refuse is one of which the document does not say whether it is
-taken: beside a value that refuses, the request is refused all the same, but perhaps for it.
+One value of each factor is plain: it changes nothing. A value that refuses names the clauses that say so; the one that
+covers the operation counts. Of a value that `may` refuse, the document does not say whether a request with it is
+accepted. If another value refuses the request as well, the service may name either reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DRAFT_WRITES: Final = operations_with(family="draft", safe=False)
 OF_FILES: Final = operations_with(family="attachment", needs="attachment")
 OF_DOCUMENTS: Final = tuple(name for name in operations_with(family="attachment") if name not in OF_FILES)
 CONTACTS: Final = operations_with(family="contact")
-#: Operations of which a request that is taken stays for good, or shows nothing but that it was taken.
+#: Operations whose accepted requests leave a permanent record, or whose effect cannot be read back.
 STAYING: Final = (*WORKFLOW, "updateContact")
 #: Operations whose rows the table makes; signing in has no caller and no realm.
 OPERATIONS: Final = (*WORKFLOW, *READS, *DRAFT_WRITES, "listDrafts", *OF_DOCUMENTS, *OF_FILES, *CONTACTS)
@@ -67,7 +67,7 @@ class Value:
         refuses: Clauses by which a request with it is refused.
         may: Whether a request with it is taken is not shown.
         rights: It may lack the right to what it asks for, and be told so.
-        once: One of several much alike, of which one row is made each.
+        once: It resembles others, so one row is made for it instead of all pairs.
         fault: What it does to the content, in the catalogue's notation; empty for nothing.
         operations: Those that have it; none for all of its factor.
     """

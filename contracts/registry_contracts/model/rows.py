@@ -74,7 +74,7 @@ class Row:
         return " and ".join(each.words for each in self.values)
 
     def of(self, *names: str) -> str:
-        """That of these values which it has; the first of them is the plain one, and stands for none."""
+        """The one of these names that the row has; if it has none, the first, which is the plain value."""
         return next((name for name in names if name in self.names), names[0])
 
     def without(self, name: str) -> Row:
@@ -83,7 +83,7 @@ class Row:
 
 
 def _array(columns: Mapping[str, Sequence[str]], strength: int, salt: str = "") -> Iterator[tuple[str, ...]]:
-    """Rows of values such that any so many of different columns stand together in one; plain ones are left out."""
+    """A covering array of this strength; plain values are left out of its rows."""
     several = {name: values for name, values in columns.items() if len(values) > 1}
     strength = min(strength, len(several))
     made = make(several, strength=strength, sorter=by_hash, salt=salt) if several else [{}]
@@ -144,7 +144,7 @@ def _rows_beside(operation: str, reason: Value, own: str, strength: int) -> list
 
 @cache
 def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
-    """Rows of an operation with one reason for a refusal, beside any so many values less one that do not refuse."""
+    """Rows of an operation with one refusing value, combined with all `strength - 1` values that do not refuse."""
     rows = [
         Row(operation, reason.name, beside)
         for own, reason in refusing(operation)

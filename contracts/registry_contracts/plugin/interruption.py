@@ -1,4 +1,4 @@
-"""Interruptions of a run: signals (design 5) and internal errors of pytest.
+"""Interruptions of a run: signals and internal errors of pytest.
 
 Redacts secrets from the output of these errors, which no report redacts.
 """

@@ -1,6 +1,6 @@
 """Runs one case: its attempts, their confirmation, its ending, its journal records, and its reports to pytest.
 
-A contradiction is repeated on fresh data until it is confirmed (design 4.6). Reports hold no secrets.
+A contradiction is repeated on fresh data until it is confirmed. Reports hold no secrets.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     with worker.giving_up_where_broken(item.session):
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
-            worker.tokens.sign_in_again()
+            worker.tokens.expire_tokens_once()
         # Names the case if the worker dies in it.
         worker.journal.write("begin", case_of(item).begun)
         reports = _run(item, nextitem, worker)
@@ -206,7 +206,7 @@ def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> End
 
 
 def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
-    """Whether the environment may have caused how an attempt ended (design 4.7).
+    """Whether the environment may have caused how an attempt ended.
 
     Args:
         lost: A request had no answer during the attempt, possibly one of the suite's own.

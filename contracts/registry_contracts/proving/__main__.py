@@ -37,7 +37,7 @@ _PARTS = ("fixed", "drawn", "manners")
     type=click.Choice(["smoke", "gate", "nightly"]),
     default="gate",
     show_default=True,
-    help="Profile of runs on drawn faults; for nightly these have up to three conditions.",
+    help="Profile of drawn or named runs; for nightly, drawn faults have up to three conditions.",
 )
 @click.option("--to-the-end", "whole", is_flag=True, help="Do not stop a trial at its finding.")
 @click.option("--floor", type=_FILE, help="File with the share of faults that a draw must find.")

@@ -101,8 +101,8 @@ def fault_trial(fault: Fault, seed: int, realm: str = "", profile: str = "gate")
     return Trial(Part.DRAWN, Kind.FAULT, fault.name, realms, seed, profile, clauses=fault.breaks)
 
 
-def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
-    """A whole gate on a service, in a drawn realm; the realm of the workflow alone is drawn least often.
+def service_trial(part: Part, name: str, seed: int, realm: str = "", profile: str = "gate") -> Trial:
+    """A whole run on a service, in a drawn realm; the realm of the workflow alone is drawn least often.
 
     Raises:
         UsageError: there is no variant of one of the names.
@@ -110,15 +110,15 @@ def service_trial(part: Part, name: str, seed: int, realm: str = "") -> Trial:
     chosen(name.split(AND))
     chance = Random(f"realm {seed} {name}")  # noqa: S311 - as above
     drawn = chance.choice((*DOCUMENT_REALMS, *DOCUMENT_REALMS, DEVELOPMENT_REALMS[-1]))
-    return Trial(part, Kind.SERVICE, name, (realm or drawn,), seed)
+    return Trial(part, Kind.SERVICE, name, (realm or drawn,), seed, profile)
 
 
 def drawn_trials(
     faults: int, services: int, seed: int, realm: str = "", profile: str = "gate"
 ) -> Iterator[Trial]:
-    """Whole gates on drawn services, and whole runs of a profile on crossed faults."""
+    """Whole runs of a profile on drawn services and on crossed faults."""
     for name in draw_services(services, seed):
-        yield service_trial(Part.DRAWN, name, seed, realm)
+        yield service_trial(Part.DRAWN, name, seed, realm, profile)
     for fault in crossed.draw(faults, seed, by_night=Profile(profile).includes(Profile.NIGHTLY)):
         yield fault_trial(fault, seed, realm, profile)
 

@@ -34,6 +34,7 @@ from registry_contracts.proving.processes import Ended, SideBySide, preload
 from registry_contracts.proving.report import Report
 from registry_contracts.proving.runs import CaseIndex, run_trial
 from registry_contracts.proving.trials import FAITHFUL, Kind, Outcome, Part, Result, Trial, function_of
+from registry_contracts.safe_text import many
 from registry_contracts.sandbox.faults import population
 
 #: Many times what the slowest trial takes alone, because other work may use the cores too.
@@ -103,7 +104,7 @@ def _fixed(proof: Proof, seed: int) -> Iterator[Trial]:
         faults = [fault for fault in population.fixed_set() if not clauses or fault.breaks[0] in clauses]
     yield from fixed_trials(faults, proof.realm)
     for name in proof.variants:
-        yield service_trial(Part.FIXED, name, 1, proof.realm)
+        yield service_trial(Part.FIXED, name, 1, proof.realm, proof.profile)
 
 
 def _drawn(proof: Proof, seed: int) -> Iterator[Trial]:
@@ -112,7 +113,9 @@ def _drawn(proof: Proof, seed: int) -> Iterator[Trial]:
     if proof.narrowed:
         faults = map(population.load, proof.names)
         yield from (fault_trial(fault, seed, proof.realm, proof.profile) for fault in faults)
-        yield from (service_trial(Part.DRAWN, name, seed, proof.realm) for name in proof.variants)
+        yield from (
+            service_trial(Part.DRAWN, name, seed, proof.realm, proof.profile) for name in proof.variants
+        )
     else:
         yield from drawn_trials(proof.faults, proof.services, seed, proof.realm, proof.profile)
 
@@ -137,7 +140,7 @@ def carry_out(proof: Proof) -> int:
         raise UsageError(f"cannot write the proof to '{proof.reports}': {error.strerror}") from None
     index = CaseIndex()
     preload(index)
-    click.echo(f"proof: {len(trials)} trials to begin with; seed {seed}")
+    click.echo(f"proof: {many(len(trials), 'trial')} to begin with; seed {seed}")
     started = time.monotonic()
     results = _Prover(proof, index, runs).results(trials)
     report = Report(

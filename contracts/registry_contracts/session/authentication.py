@@ -1,7 +1,7 @@
 """Authentication: adds the role's token to requests, and renews a token that has ended.
 
 A token may end early: by a later sign-in, or a restart of the service. If a fresh token is refused, the refusal
-stands: that is a finding (design 4.7).
+stands: that is a finding.
 """
 
 from __future__ import annotations

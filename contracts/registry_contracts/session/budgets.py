@@ -96,7 +96,7 @@ class ResidueBudget:
     returns its place; a write with an unknown outcome keeps it.
 
     The records of a run without findings are planned. All other writes must be refused: an accepted one is evidence of
-    a fault, and one fault must not take the places of planned records (design 4.5). So each kind of unplanned write
+    a fault, and one fault must not take the places of planned records. So each kind of unplanned write
     gets a few places, and all kinds together little more than the plan leaves.
 
     `most` is the limit in one realm. `exists` tells whether an identifier belongs to a record that existed before.

@@ -31,7 +31,7 @@ _FOR_THE_ACCOUNT: Final = (401, 403)
 Place = tuple[str, str, str]
 
 
-def why_there(
+def delete_or_explain(
     session: Session, draft: Entry, case: str, *, savers: Iterable[str] = (), certain: bool = True
 ) -> str | None:
     """Delete a draft as each role that saved it; return why it is still there, or None if it is gone.
@@ -47,7 +47,7 @@ def why_there(
     roles = dict.fromkeys([deleting_role(draft.role), *others])
     actors = [Actor(session, role, draft.realm, case) for role in roles]
     if draft.realm_sent:
-        whys = [_why_there_elsewhere(actor, draft, certain=certain) for actor in actors]
+        whys = [_delete_elsewhere_or_explain(actor, draft, certain=certain) for actor in actors]
         return next(filter(None, whys), None)
     answers = [(actor, _deleted(actor, draft)) for actor in actors]
     absent = _GONE if certain else ()
@@ -72,8 +72,8 @@ def _exists(actor: Actor, draft: Entry) -> bool:
     return actor.send("draftExists", path={"uid": draft.identifier}).answer.success
 
 
-def _why_there_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
-    """`why_there` for a draft that was saved with another Realm header than its realm's.
+def _delete_elsewhere_or_explain(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
+    """`delete_or_explain` for a draft that was saved with another Realm header than its realm's.
 
     It is deleted with that header, and in a realm where it is found: deleting an absent draft may also succeed.
     """
@@ -159,7 +159,7 @@ def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
     for writes in places.values():
         if any(_is_new(session, entry) for entry in writes) and session.breaker.open is None:
             with suppress(EnvironmentFault):
-                why_there(session, writes[-1], CLEANING, savers=[entry.role for entry in writes])
+                delete_or_explain(session, writes[-1], CLEANING, savers=[entry.role for entry in writes])
 
 
 def _is_new(session: Session, made: Entry) -> bool:
@@ -178,7 +178,9 @@ def draft_cleanup(session: Session) -> DraftCleanup:
     return DraftCleanup(
         session.ledger,
         lambda draft, certain: (
-            why_there(session, draft, CLEANING, savers=session.ledger.savers(draft.place), certain=certain)
+            delete_or_explain(
+                session, draft, CLEANING, savers=session.ledger.savers(draft.place), certain=certain
+            )
             is None
         ),
         lambda: session.breaker.open is not None,

@@ -1,4 +1,4 @@
-"""The write-ahead file of everything a run created or may have created (design 5)."""
+"""The write-ahead file of everything a run created or may have created."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def outcome(answer: Response | None, fault: str | None, what: str = "contact") -
 
     Args:
         what: Kind of the record. For contacts and submissions, reported errors mean a refusal with any status below
-            500 (design 4.2). For drafts the document does not say whether the answer lists errors.
+            500. For drafts the document does not say whether the answer lists errors.
     """
     if answer is not None and answer.status == 429:
         return "refused"

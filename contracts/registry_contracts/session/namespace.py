@@ -1,4 +1,4 @@
-"""The identifiers that a run may write to: they start with its prefix (design 5)."""
+"""The identifiers that a run may write to: they start with its prefix."""
 
 from __future__ import annotations
 

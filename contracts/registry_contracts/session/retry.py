@@ -1,4 +1,4 @@
-"""Retry: tries a request as often as is polite and safe (design 4.7).
+"""Retry: tries a request as often as is polite and safe.
 
 A write whose answer was lost is looked up before it is sent again. If a request has no answer, a control request shows
 whether it is blocked on the way or the service is down.

@@ -19,7 +19,7 @@ from registry_contracts.exchanges.exchange import read_timestamp
 from registry_contracts.file_formats import OpenFormat, is_file, own_folder, read_file
 from registry_contracts.safe_text import many
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.draft_cleanup import deleting_role, why_there
+from registry_contracts.session.draft_cleanup import delete_or_explain, deleting_role
 from registry_contracts.session.ledger import (
     RUN_FILE,
     Entry,
@@ -164,20 +164,20 @@ def sweep_drafts(
     swept = Swept(what, dry=dry_run)
     for draft in drafts:
         mine = replace(draft, role=deleting_role(draft.role))
-        if (why := _why_left(session, mine, savers(draft.place, writes), dry_run=dry_run)) is None:
+        if (why := _sweep_one(session, mine, savers(draft.place, writes), dry_run=dry_run)) is None:
             swept.removed.append(mine)
         else:
             swept.left.append((mine, why))
     return swept
 
 
-def _why_left(session: Session, draft: Entry, saved_by: Iterable[str], *, dry_run: bool) -> str | None:
+def _sweep_one(session: Session, draft: Entry, saved_by: Iterable[str], *, dry_run: bool) -> str | None:
     if draft.role not in session.target.accounts:
         return f"the settings have no account {draft.role}"
     if not session.namespace.owns(draft.identifier):
         return "its identifier is not one of the suite's"
     try:
-        return None if dry_run else why_there(session, draft, SWEEPING, savers=saved_by)
+        return None if dry_run else delete_or_explain(session, draft, SWEEPING, savers=saved_by)
     except EnvironmentFault as fault:
         return str(fault)
 

@@ -70,7 +70,7 @@ class TokenStore:
     learn: Callable[[str], None]
     _tokens: dict[str, Token] = field(default_factory=dict)
     _refused: set[str] = field(default_factory=set)
-    _again: set[str] = field(default_factory=set)
+    _expired_once: set[str] = field(default_factory=set)
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
         """The role's token, issued on first use by any worker; `as_it_is` does not renew it."""
@@ -86,14 +86,14 @@ class TokenStore:
         self._tokens[role] = token
         return token
 
-    def sign_in_again(self) -> None:
-        """Let each role with a token sign in again, once: the interface's promises hold for later tokens, too.
+    def expire_tokens_once(self) -> None:
+        """Drop each role's token once, so that its next request signs in: the promises hold for later tokens, too.
 
         Only while no request is under way and there are no other workers: it may end a token that is in use.
         """
-        for role in self._tokens.keys() - self._again:
+        for role in self._tokens.keys() - self._expired_once:
             self.forget(role, self._tokens[role].value)
-            self._again.add(role)
+            self._expired_once.add(role)
 
     def forget(self, role: str, refused: str) -> None:
         """Drop a token that no longer works, unless another worker has renewed it already."""

@@ -1,4 +1,4 @@
-"""A target: a service at a base URL, with its realms, accounts, data and names (design section 6).
+"""A target: a service at a base URL, with its realms, accounts, data and names.
 
 The reader and the tables in `docs/settings.md` take keys, kinds and meanings from the fields. No output shows a
 password. A target's own names are put into a request as it leaves: cases, checks and the ledger use documented names.

@@ -2,6 +2,7 @@
 
 from registry_contracts.cases import (
     Actor,
+    Deal,
     Expect,
     Observer,
     Properties,
@@ -17,18 +18,24 @@ from registry_contracts.cases import (
     *drawn_contents.CLAUSES,
     "draft-save-body",
     operations=["getDraft", "saveDraft"],
-    requests=28,
+    requests=8,
+    dealt=13,
     nightly=220,
 )
 def test_any_content_that_was_saved_comes_back(
-    world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties
+    world: World,
+    another: Actor | None,
+    expect: Expect,
+    observe: Observer,
+    properties: Properties,
+    deal: Deal,
 ) -> None:
     """Get returns the full content of the latest save, whatever values its members have."""
     drafts = drawn_contents.DrawnDrafts(world, expect, another)
     properties.hold(
         drawn_contents.successions(),
         drafts.claim_come_back,
-        requests=24,
+        requests=24 // deal.realms,
         each=8,
         first=[drawn_contents.EVERYTHING, *[drawn_contents.LARGEST] * (properties.share > 1)],
     )

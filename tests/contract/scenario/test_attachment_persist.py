@@ -8,6 +8,7 @@ from registry_contracts.cases import (
     Observer,
     World,
     attachments,
+    claim_each_refused,
     contract,
     requests,
     shape,
@@ -85,7 +86,8 @@ def test_persisting_needs_a_token(world: World, anonymous: Actor, expect: Expect
         invalid = sign_in.never_issued(world).values()
         asked = [requests.send(request, world.author, {"Authorization": value}) for value in invalid]
         invalid_refused = expect("token-invalid-refused", "persistTemporaryFile")
-        sign_in.claim_refused_without_token(invalid_refused, world, request, asked)
+        claim_each_refused(invalid_refused, asked)
+        attachments.claim_nothing_attached(invalid_refused, world, uid, asked[0])
         observe("token-missing-answer", "persistTemporaryFile", shape(asked[0]))
         refused = anonymous.send("persistTemporaryFile", path=path)
         expect("attachment-persist-needs-token").refused(refused)

@@ -122,7 +122,7 @@ def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> No
 
 @contract("list-drafts-only", requests=5.5)
 def test_the_list_of_drafts_holds_drafts_only(world: World, expect: Expect) -> None:
-    """The exists check finds a draft for each item of the personal collection."""
+    """The exists check finds a draft for the first two items of the personal collection, those of other runs first."""
     known_lists.kept_drafts(world)
     lists.claim_drafts_only(expect("list-drafts-only"), drafts_of(world.author, "my"), world.fresh.prefix)
 

@@ -18,7 +18,7 @@ from registry_contracts.cases import (
 )
 
 #: Headers that the document does not list for signing in.
-MORE = {"Realm": "abs-dev", "Authorization": "Bearer none"}
+UNLISTED_HEADERS = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 
 
 @contract("token-issued", "token-success-status", operations=("createToken",), requests=3)
@@ -27,7 +27,7 @@ def test_an_account_gets_a_token(
 ) -> None:
     """E-mail and password are exchanged for a token, each time."""
     plain = partial(world.author.send, "createToken", json=credentials.of("author"))
-    signed_in = sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
+    signed_in = sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
     sign_in.claim_token_again(expect("token-issued"), plain)
     observe("token-success-status", "createToken", signed_in.answer.status)
 
@@ -35,9 +35,9 @@ def test_an_account_gets_a_token(
 @smoke()
 @contract("token-issued", operations=("createToken",), requests=1)
 def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, expect: Expect) -> None:
-    """Signing in works for every registered account, not for one alone."""
+    """The second account of the settings gets a token, too."""
     plain = partial(other.send, "createToken", json=credentials.of("other"))
-    sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=MORE)])
+    sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
 
 
 @smoke()
@@ -48,7 +48,7 @@ def test_signing_in_needs_neither_realm_nor_token(
     """Signing in succeeds with the headers Accept and Content-Type alone, which are all that the document lists."""
     body = credentials.of("author")
     plain = partial(world.author.send, "createToken", json=body, token=None, realm=None)
-    more = partial(world.author.send, "createToken", json=body, headers=MORE)
+    more = partial(world.author.send, "createToken", json=body, headers=UNLISTED_HEADERS)
     sign_in.claim_no_more_needed(expect("token-needs-no-token"), plain, more)
 
 

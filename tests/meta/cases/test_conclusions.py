@@ -13,9 +13,8 @@ from registry_contracts.cases.comparison import claim_each
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.described_inputs import FAILURES, failures_of
 from registry_contracts.cases.drafts import claim_each_refused
-from registry_contracts.cases.requests import Request
 from registry_contracts.cases.sample_records import Samples
-from registry_contracts.cases.sign_in import claim_refused_without_token, claim_token
+from registry_contracts.cases.sign_in import claim_token
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
@@ -60,14 +59,13 @@ def test_nothing_is_attached_only_where_a_list_shows_so(
     def rule(operation: str, parts: dict[str, Any]) -> tuple[int, Any]:
         return listed if operation == "listAttachments" and parts["path"]["uid"] == uid else (200, {})
 
-    request = Request("createAttachment", {"uid": uid, "filename": "a.txt"}, body=b"a")
     refused, made = exchange(answer({}, 401), "createAttachment"), world(rule)
     made.once("answer of an empty list", lambda: 200)
     monkeypatch.setattr(attachments, "need_own_list", bool)
     claim = claims("token-invalid-refused", "createAttachment")
     with pytest.raises(ends) if ends else nullcontext():
-        claim_refused_without_token(claim, made, request, [refused])
-    assert attempt.held.total() == (1 if ends else 2)
+        attachments.claim_nothing_attached(claim, made, uid, refused)
+    assert attempt.held.total() == (0 if ends else 1)
 
 
 def test_one_obstacle_hides_no_other_judgement(claims: Expect, attempt: Attempt) -> None:

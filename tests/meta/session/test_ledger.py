@@ -14,7 +14,7 @@ from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Response
 from registry_contracts.session import draft_cleanup
 from registry_contracts.session.budgets import ResidueBudget, ResidueSpent
-from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, why_there
+from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, delete_or_explain
 from registry_contracts.session.ledger import Entry, Ledger, named, outcome, read_entries, removable, residue
 from registry_contracts.session.shared_state import SharedState
 from tests.meta import messages
@@ -249,4 +249,7 @@ def test_a_draft_is_deleted_as_any_account_that_may(
     entry = book.intend(write("saveDraft", "one", role="other"))
     assert entry is not None
     session: Any = SimpleNamespace(target=SimpleNamespace(accounts=dict.fromkeys(("author", "other", "nau"))))
-    assert (why_there(session, entry, CLEANING, savers=savers.split()), " ".join(sent)) == (why, asked)
+    assert (delete_or_explain(session, entry, CLEANING, savers=savers.split()), " ".join(sent)) == (
+        why,
+        asked,
+    )
