@@ -130,11 +130,17 @@ def need_as_saved(actor: Actor, draft: Draft) -> bool:
     return require(whole, "getDraft", "does not give the document that was saved")
 
 
-def claim_unchanged(claim: Claim, actor: Actor, draft: Draft, *before: Exchange) -> None:
-    """Claim that a draft still is as it was saved; `before` is what might have changed it."""
-    read, expected = actor.get_draft(draft.uid), f"the draft {draft.uid} as it was"
+def claim_unchanged(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
+    """Claim that a draft still is as it was saved; `before` is what might have changed it.
+
+    Raises:
+        Blocked: no draft comes back as it was saved.
+    """
+    read, expected = world.author.get_draft(draft.uid), f"the draft {draft.uid} as it was"
     answer = usable(read)
     same = answer.success and readers.holds_document(answer, draft.document)
+    if not same:
+        need_as_saved(world.author, world.draft())
     seen = readers.difference(answer, draft.document) if answer.success else answer.quote()
     claim.holds(same, *before, read, expected=expected, seen=seen)
 

@@ -141,13 +141,6 @@ class OrdinaryRequests:
             return self._list_of_files(operation)
         return self.on_shared_data(operation)
 
-    def acceptable(self, operation: str) -> Request:
-        """A valid request without what the service may refuse, as neither the document nor the settings tell it."""
-        request = self.request(operation)
-        if operation not in operations_with(family="contact"):
-            return request
-        return replace(request, body=self._world.samples.without_made_up(request.body))
-
     def _list_of_files(self, operation: str) -> Request:
         """A request for the list of a document with a file: how an empty list is answered is not shown."""
         request = self.on_shared_data(operation)

@@ -250,7 +250,7 @@ class Rows(RowTrials):
             return
         if "saved" in row.names and row.operation == "saveDraft":
             saved = sent.before[0]
-            claim_unchanged(claim, author, Draft(uid, saved.request_body.json, saved), sent.exchange)
+            claim_unchanged(claim, self._world, Draft(uid, saved.request_body.json, saved), sent.exchange)
             return
         look = author.draft_exists(uid)
         there, due = usable(look).success, row.operation == "deleteDraft"

@@ -201,11 +201,6 @@ class Samples:
         further = {name: given[name] for name in CONTACT_FIELDS if name in given and name not in plain}
         return plain | copy.deepcopy(_MORE | {"government": plain["country"]} | further)
 
-    def without_made_up(self, contact: Mapping[str, Any]) -> dict[str, Any]:
-        """A contact without values of the suite's own making, where the settings tell a contact that is taken."""
-        made_up = self.made_up_fields if self._settings.contact_document else ()
-        return {name: value for name, value in contact.items() if name not in made_up}
-
     def draft(self, identifier: str, **members: Any) -> dict[str, Any]:
         """A record to save as a draft: the document does not show its body, so a whole contact record serves.
 
