@@ -89,7 +89,8 @@ TOUR: Final = calls_of(
     "delete A, exists A, read A, info A, read B, read Z, mydrafts A, my A, my Z,"
     "save A, save Z, save A, save Z, save B, read A, read B, read A, read Z, save B, read B,"
     "delete A, read Z, exists A, submit_faulty A, exists A, read A, submit_faulty B, read B, exists B,"
-    "delete Z, delete B, exists Z, exists B, read Z, my A, save A, read Z, save A, read A"
+    "delete Z, delete B, exists Z, exists B, read Z, my A, save A, read Z, save A, read A,"
+    "mydrafts A"
 )
 #: What is drawn from, with `X` for any document; what stands twice is drawn twice as often.
 _BLOCKS: Final = (

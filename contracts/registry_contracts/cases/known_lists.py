@@ -253,6 +253,30 @@ def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> N
     page.claim(claim, page.order_of(known.own) == wanted, wanted, ", in this order")
 
 
+def claim_numbers_by_value(claim: Claim, known: KnownList) -> None:
+    """Claim that an order by a field of numbers is not the order of their texts, in which 100 comes before 20.
+
+    Raises:
+        Untested: no field orders its numbers in either way.
+    """
+    rows = [dict(leaves(record)) for record in known.lister.needed(_FEW)]
+    numbers = {path: [row.get(path) for row in rows] for path in rows[0]}
+    for path, values in numbers.items():
+        by_value = sorted(value for value in values if type(value) is int)
+        by_text = sorted(by_value, key=str)
+        if len(by_value) < len(rows) or by_value == by_text:
+            continue
+        pages = [known.lister.page(orderby=f"{path}{word}") for word in ("", " desc")]
+        rising, falling = ([dict(leaves(each)).get(path) for each in page.records or ()] for page in pages)
+        if (rising, falling[::-1]) in ((by_value, by_value), (by_text, by_text)):
+            expected = f"{', '.join(map(str, by_value))}: in the order of {path}"
+            claim.holds(
+                rising == by_value, *(page.exchange for page in pages), expected=expected, seen=str(rising)
+            )
+            return
+    raise Untested("which fields can be ordered by is not shown, and none orders numbers")
+
+
 def _order_heeded(*pages: Page) -> bool:
     """Whether a falling order differs from the rising one, and neither leaves out everything."""
     first, second = (page.records or [] for page in pages)

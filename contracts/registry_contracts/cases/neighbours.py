@@ -113,9 +113,15 @@ def _near(world: World, uid: str, touch: Touch) -> str:
         "twin": lambda: other_case(world.fresh, uid),
         "beginning": lambda: uid[:-3],
         "going_on": lambda: f"{uid}-b",
+        "lookalike": lambda: _lookalike(uid),
         "other_realm": lambda: uid,
     }
     return near.get(touch.relation, lambda: identifier_in(touch.form, world.fresh))()
+
+
+def _lookalike(uid: str) -> str:
+    """A uid that also stands for the other where an underscore stands for any sign, as in patterns of SQL."""
+    return f"{uid[:-4]}_{uid[-3:]}"
 
 
 def _documents(world: World, uid: str, kept: Draft, touch: Touch) -> Iterator[dict[str, Any]]:
@@ -137,13 +143,19 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
     if world.refusal_of_files() is not None:
         raise Untested("drafts take no attachments")
     kept = world.shared("file with neighbours", lambda: _kept_file(world))
-    uid = other_case(world.fresh, kept.uid) if relation == "on_twin" else world.uid()
-    world.draft(uid)
-    name = {"same_content": "another.txt", "name_goes_on": f"{_NAME}.bak"}.get(relation, _NAME)
+    near = {"on_twin": other_case(world.fresh, kept.uid), "on_lookalike": _lookalike(kept.uid)}
+    uid = world.draft(near.get(relation) or world.uid()).uid
+    names = {"same_content": "another.txt", "name_goes_on": f"{_NAME}.bak", "on_lookalike": "another.txt"}
+    name = names.get(relation, _NAME)
     content = kept.content if relation in ("same_content", "same_file") else f"another of {uid}\n".encode()
     done = [upload(world.author, uid, name, content)]
     usable(done[0])
     where = FILE_RELATIONS[relation]
+    if name == "another.txt":
+        page = attachments_of(world.author, uid).page()
+        given = [each for each in page.records or () if names_file(each, _NAME)]
+        own, expected = claims("attachment-list-own-only", "listAttachments"), f"no {_NAME}, where {where}"
+        own.holds(not given, *done, page.exchange, expected=expected)
     _claim_listed(claims("attachment-create-listed", "listAttachments"), world, kept, done, where)
     done.append(world.author.delete_draft(uid))
     _claim_listed(claims("attachment-create-listed", "listAttachments"), world, kept, done, where)

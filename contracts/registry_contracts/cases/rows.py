@@ -28,7 +28,7 @@ from registry_contracts.cases.submissions import LONGEST_BATCH, LONGEST_INFO, UN
 from registry_contracts.cases.workflow_records import WorkflowRecords
 from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks import errors_array, workflow
-from registry_contracts.checks.claims import Expect, claim_refusals_in_json
+from registry_contracts.checks.claims import Claim, Expect, claim_refusals_in_json
 from registry_contracts.checks.outcomes import (
     OBSTACLES,
     Attempt,
@@ -42,6 +42,7 @@ from registry_contracts.checks.outcomes import (
 from registry_contracts.checks.workflow import ended_in
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.request_facts import read_request
 from registry_contracts.interface.catalogue import Catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
@@ -199,12 +200,8 @@ class Rows(RowTrials):
             claim.holds(not given, *sent.before, exchange, expected="nothing of the draft")
             if row.reason in factors.CREDENTIALS:
                 claim.turned_down(exchange)
-        elif row.operation == "getDraftInfo" and row.reason == "only_elsewhere":
-            given = usable(exchange).success and readers.names(exchange.answer.json, sent.uid)
-            if given:  # how it is told that there is none is not shown
-                nothing = self._world.author.get_draft_info(never_used(), realm=ELSEWHERE[self._world.realm])
-                given = not usable(nothing).success
-            claim.holds(not given, *sent.before, exchange, expected="no info of the draft")
+        elif row.operation == "getDraftInfo" and row.reason in factors.ABSENT_STATES:
+            self._claim_no_info(claim, row, sent)
         elif tells_content and row.operation in factors.CONTACTS:
             fault = factors.value_named(row.operation, row.reason).fault
             reporting = ContactRequests(row.operation, self._world).reporting()
@@ -226,6 +223,16 @@ class Rows(RowTrials):
                 path for path in at_fault if any(errors_array.names_field(path, each) for each in members)
             ]
             claim.holds(not named, exchange, expected="refused before the document is looked at")
+
+    def _claim_no_info(self, claim: Claim, row: Row, sent: Sent) -> None:
+        """Claim that the info is none of the draft that is near; how the service answers without one is not shown."""
+        exchange, saved = sent.exchange, read_request(sent.before[0])
+        near = saved.path["uid"] if saved else sent.uid
+        given = usable(exchange).success and readers.names(exchange.answer.json, near)
+        if given and row.reason == "only_elsewhere":  # the answer may repeat the uid
+            nothing = self._world.author.get_draft_info(never_used(), realm=ELSEWHERE[self._world.realm])
+            given = not usable(nothing).success
+        claim.holds(not given, *sent.before, exchange, expected="no info of the draft")
 
     def _tells_content(self, row: Row, sent: Sent) -> bool:
         """Whether a refusal has to tell what is wrong with the content: nothing else can have it refused instead."""

@@ -369,6 +369,7 @@ RELATIONS: Final = {
     "twin": "their uids differ in letter case only",
     "beginning": "its uid is the beginning of the other's",
     "going_on": "its uid goes on behind the other's",
+    "lookalike": "its uid has an underscore where the other has a letter",
     "other_realm": "it has the same uid in another realm",
     "of_other_account": "the other is of another account and has the same content",
 }
@@ -376,7 +377,7 @@ RELATIONS: Final = {
 DEEDS: Final = {"save": "saveDraft", "save_again": "saveDraft", "delete": "deleteDraft"}
 DELETE_ABSENT: Final = "delete_absent"
 #: Relations by the identifier alone: all that a draft can have which is not there.
-OF_IDENTIFIERS: Final = ("twin", "beginning", "going_on", "other_realm")
+OF_IDENTIFIERS: Final = ("twin", "beginning", "going_on", "lookalike", "other_realm")
 #: How a file that is sent can be near one of another document.
 FILE_RELATIONS: Final = {
     "same_name": "the files have the same name",
@@ -384,6 +385,7 @@ FILE_RELATIONS: Final = {
     "same_file": "the files have the same name and content",
     "name_goes_on": "its name goes on behind the other's",
     "on_twin": "the uids of the documents differ in letter case only",
+    "on_lookalike": "the uid of its document has an underscore where the other has a letter",
 }
 
 

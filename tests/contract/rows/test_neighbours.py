@@ -17,7 +17,8 @@ def test_a_neighbour_stays(
 
 
 @pytest.mark.parametrize("relation", factors.FILE_RELATIONS)
-@contract("attachment-create-listed", "attachment-download-same", requests=8.4, turns=True)
+@contract("attachment-create-listed", "attachment-download-same", "attachment-list-own-only")
+@contract(requests=8.6, turns=True)
 def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
     """A file is listed and returned after another document got a similar one, and after that one is gone."""
     neighbours.claim_file_stays(expect, world, relation)

@@ -128,6 +128,12 @@ def test_attachments_come_in_falling_order(world: World, expect: Expect) -> None
     known_lists.claim_ordered(expect("attachment-list-orderby"), known_files(world), falling=True)
 
 
+@contract("attachment-list-orderby-meaning", requests=3, turns=True)
+def test_numbers_come_in_the_order_of_their_values(world: World, expect: Expect) -> None:
+    """With orderby on a field of numbers, the attachments come in the order of the numbers, not of their texts."""
+    known_lists.claim_numbers_by_value(expect("attachment-list-orderby-meaning"), known_files(world))
+
+
 @contract("list-orderby-falling", relies_on=["list-orderby"], requests=1)
 def test_drafts_come_in_falling_order(world: World, expect: Expect) -> None:
     """With $orderby on a field and the word desc, the drafts come in falling order of it."""

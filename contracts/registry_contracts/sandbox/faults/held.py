@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -135,6 +136,8 @@ RELATIONS: Final[Mapping[str, tuple[str, Callable[[Version, Request], bool]]]] =
         lambda d, r: d.realm == r.realm and d.identifier.startswith(r.uid)),
     "going_on": ("one whose uid is the beginning of its own",
         lambda d, r: d.realm == r.realm and r.uid.startswith(d.identifier)),
+    "lookalike": ("one whose uid has a letter where its own has an underscore",
+        lambda d, r: d.realm == r.realm and _matches(r.uid, d.identifier)),
     "other_realm": ("that of the same uid in another realm", lambda d, r: d.realm != r.realm and d.identifier == r.uid),
     "of_other_account": ("one of another account with the same content",
         lambda d, r: d.owner != r.role and d.realm == r.realm and _alike(d, r)),
@@ -148,8 +151,15 @@ FILE_RELATIONS: Final[Mapping[str, tuple[str, Callable[[Attachment, Request], bo
         lambda f, r: f.filename != _named(r) and _named(r).startswith(f.filename)),
     "on_twin": ("of the document whose uid differs in letter case only",
         lambda f, r: f.identifier.lower() == r.uid.lower()),
+    "on_lookalike": ("of a document whose uid has a letter where its own has an underscore",
+        lambda f, r: _matches(r.uid, f.identifier)),
 }
 # fmt: on
+
+
+def _matches(pattern: str, uid: str) -> bool:
+    """Whether a uid matches another one in which underscores stand for any sign, as in patterns of SQL."""
+    return re.fullmatch(pattern.replace("_", "."), uid) is not None
 
 
 def _sent(file: Attachment, request: Request) -> bytes | None:

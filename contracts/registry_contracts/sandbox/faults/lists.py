@@ -106,6 +106,15 @@ def like(items: Items, *identifiers: str) -> Items:
     return [{**items[0], "identifier": name} for name in identifiers if items and name not in listed]
 
 
+def _as_texts(items: Items, request: Request) -> Items:
+    """Items in the order of the texts of their numbers, if a list is ordered by numbers."""
+    field, _, word = request.options["orderby"].partition(" ")
+    values = [item.get(field) for item in items]
+    if not all(type(value) is int for value in values):
+        return items
+    return sorted(items, key=lambda item: str(item[field]), reverse=word == "desc")
+
+
 def _published(items: Items, request: Request) -> Items:
     """Items for published records of the author that have no draft."""
     return like(items, f"sandbox-existing-{request.realm}", f"sandbox-published-{request.realm}")
@@ -211,6 +220,8 @@ ROWS: Final = (
     *each(lambda name: _DRAFTS(f"{name}-of-everybody", f"{name}-without-others", _lost("collection"),
             f"the collection {name} holds the drafts of all accounts", f"collection~^{name}$"),
         "my", "mydrafts"),
+    _FILES("numbers-as-texts", "orderby-meaning", _whole(_as_texts), "an order by numbers is that of their texts",
+        "orderby"),
     _FILES("empty-refused", "empty", _refused_if(lambda items, _: not items), "a list without items is refused",
         f"-collection {_BARE}"),
 )
