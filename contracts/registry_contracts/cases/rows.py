@@ -426,6 +426,8 @@ class Rows(RowTrials):
             return _Prepared(Request(operation, path), path["uid"])
         own_form = world.refusal_of_files() is None and form_of(row) != "ordinary"
         uid = self._shared(row).uid if own_form else world.shared_attachment().uid
+        if "uid_of_record" in row.names:
+            uid = str(world.samples.setting("existing_identifier")[0])
         path = {"uid": uid}
         if operation == "persistTemporaryFile":
             path["tempFileId"] = world.uid()

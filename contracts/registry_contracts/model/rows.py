@@ -160,7 +160,7 @@ def leaves_something(row: Row) -> bool:
 
 
 #: Forms of identifiers but the ordinary one.
-FORMS: Final = tuple(each.name for each in factors.IDENTIFIER.values[1:-1])
+FORMS: Final = tuple(each.name for each in factors.IDENTIFIER.values[1:4])
 
 
 @dataclass(frozen=True)

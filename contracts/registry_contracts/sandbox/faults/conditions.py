@@ -249,6 +249,7 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
             taken=("uid-longest", "uid-any-kind", "uid-files-at-the-edges")),
         Condition("uid_of_digits", "the identifier has only digits and signs", given(r"uid~^[0-9_-]{11,128}\Z"),
             operations=_BY_UID, taken=("uid-digits-only", "uid-hyphens-only", "uid-any-kind")),
+        Condition("uid_of_record", "the document has no draft", held.has_no_draft, operations=("listAttachments",)),
         Condition("uid_encoded", "the identifier is percent-encoded", given(r"path~% uid~^[\w-]{11,128}\Z"), may=True),
     )),
     "form": ((*SUBMISSIONS, "saveDraft", *CONTACTS), (

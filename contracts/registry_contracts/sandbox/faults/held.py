@@ -186,6 +186,11 @@ def without_draft(request: Request) -> bool:
     return is_valid_uid(request.uid) and draft_of(request) is None
 
 
+def has_no_draft(request: Request) -> bool:
+    """Whether the document of a request, which need not name a realm, has no draft."""
+    return all(draft.identifier != request.uid for draft in request.memory.held.drafts())
+
+
 def elsewhere(
     request: Request, near: Callable[[str, str], bool], *, same_realm: bool = True
 ) -> Iterator[Version]:
