@@ -1,13 +1,13 @@
 """What a contract test uses, from one place: `from registry_contracts.cases import Expect, World, contract, drafts`.
 
-Values send nothing (`sample_records`, `contents`, `identifiers`, `generated_cases`, `hostile_input`);
-arrangements and requests send (`World`, `requests`, `WorkflowRecords`, …). What is called `claim_…` asserts, and raises
-`Contradiction` where a must does not hold; what is called `need_…` raises `Blocked` where something does not hold that
-has a finding of its own: the body asks for it, or `contract(relies_on=[…])` does. Either raises `Blocked` for a server
-error, and `EnvironmentFault` without an answer.
+`sample_records`, `contents`, `identifiers`, `generated_cases` and `hostile_input` hold values and send nothing.
+`World`, `requests` and `WorkflowRecords` send requests. A function named `claim_…` asserts a clause: it raises
+`Contradiction` if a MUST does not hold. A function named `need_…` checks a precondition that has a finding of its own:
+it raises `Blocked` if that does not hold. Call it in the body or name it in `contract(relies_on=[…])`. Both kinds
+raise `Blocked` for a server error and `EnvironmentFault` if no answer comes.
 
-A name is imported when it is first asked for: the commands use a few light modules of this package, and the claims
-and generators behind the others take most of a second to import.
+Names are imported on first use: the commands need a few light modules only, and the claims and generators take most
+of a second to import.
 """
 
 from importlib import import_module
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """The value of a name that this package hands on; its modules are imported as ever."""
+    """The value of an exported name; submodules are imported in the usual way."""
     if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.names"), name)

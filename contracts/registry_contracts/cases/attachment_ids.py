@@ -1,7 +1,7 @@
-"""Attachments that a case creates, and how their ids are found out.
+"""Attachments that a case creates, and how the suite finds out their ids.
 
-The document shows neither the answer to a created attachment nor the fields of a listed one. An attachment's
-identifier is the whole number that makes a check or a download under the file's name succeed.
+The document shows neither the answer to an upload nor the fields of a listed attachment. The suite tries whole
+numbers from these answers: the id is the one with which a check or a download under the file's name succeeds.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _MOST_GUESSES = 6
 _OTHERWISE = 2
 _PIECE = 10_000
 
-#: Why nothing is asked of an attachment by its id.
+#: Why a case cannot use the id of an attachment.
 UNTOLD = (
-    "where the id of an attachment is told is not shown: neither the answer to an upload nor the list holds a "
-    "number under which the file is found"
+    "the document does not say where a service reports the id of an attachment: neither the answer to an upload "
+    "nor the list holds a number under which the file is found"
 )
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """An attachment that was created, with the id that makes follow-up calls work; None where no answer tells it."""
+    """A created attachment; `id` works in follow-up calls and is None if no answer holds it."""
 
     uid: str
     id: int | None
@@ -48,7 +48,7 @@ class Attachment:
 
 
 def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
-    """Send a file as an attachment of a document; `chunked`: without announcing its length."""
+    """Upload a file to a document; `chunked`: without Content-Length."""
     pieces = [content[at : at + _PIECE] for at in range(0, len(content), _PIECE)]
     path = {"uid": uid, "filename": filename}
     return actor.send("createAttachment", path=path, body=pieces if chunked else content)
@@ -57,14 +57,14 @@ def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bo
 def attach(
     actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False, promise: str = ""
 ) -> Attachment:
-    """Create an attachment and find out its id; `chunked` as for `upload`, `promise` as for `done`."""
+    """Create an attachment and find its id; for `chunked` see `upload`, for `promise` see `done`."""
     created = upload(actor, uid, filename, content, chunked=chunked)
     done(created, promise)
     return found(actor, Attachment(uid, 0, filename, content), created, len(content))
 
 
 def attached(actor: Actor, uid: str, filename: str, content: bytes) -> Attachment:
-    """As `attach`; where no answer tells its id, it is there all the same, and lists show it."""
+    """Like `attach`, but an attachment whose id no answer holds is returned too: lists still show it."""
     try:
         return attach(actor, uid, filename, content)
     except Untested:
@@ -74,17 +74,17 @@ def attached(actor: Actor, uid: str, filename: str, content: bytes) -> Attachmen
 def found(
     actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
 ) -> Attachment:
-    """An attachment that was created, with its id; a list that names it may be a moment late.
+    """The created attachment with its id; waits, since the list may show it a moment later.
 
     Args:
-        sought: The attachment without its id, and without content where that is too large to hold.
-        size: Bytes of the file.
-        patience: Seconds to look for it; as long as effects may take on the target by default.
+        sought: The attachment without its id, and without content if that is too large to keep.
+        size: Size of the file in bytes.
+        patience: Seconds to wait (default: the target's settle time).
 
     Raises:
-        Blocked: the list lacks it, or no number is an id under which it is found though the answer tells an id.
-        Untested: neither the answer nor the list, which names it or named an earlier one, tells an id: where one is
-            told is not shown.
+        Blocked: the list lacks it, or the answer holds an id but the file is found under no number.
+        Untested: the list names the file (or named an earlier one), but neither the list nor the answer holds an id.
+            The document does not say where to find one.
     """
     tried: set[int] = set()
     made: list[Attachment] = []
@@ -105,7 +105,7 @@ def found(
     if until(look, bool, 0 if known_untold else actor.settle_seconds if patience is None else patience):
         return made[0]
     if (records or known_untold) and not list(_told(created, size, _OTHERWISE)):
-        if patience is None:  # for an ordinary name: the next one need not be looked for as long
+        if patience is None:  # an ordinary name; the next search need not wait as long
             actor.shared.offer(untold, value=True)
         raise Untested(UNTOLD)
     raise Blocked(
@@ -114,7 +114,7 @@ def found(
 
 
 def works(actor: Actor, attachment: Attachment) -> bool:
-    """Whether an attachment is found under its id: by the exists check, or else by a download of its bytes."""
+    """Whether the exists check finds an attachment under its id, or else a download returns its bytes."""
     if usable(actor.attachment_exists(attachment.path)).success:
         return True
     if not attachment.content:
@@ -126,7 +126,7 @@ def works(actor: Actor, attachment: Attachment) -> bool:
 def _guesses(
     actor: Actor, sought: Attachment, created: Exchange, size: int, records: list[Record]
 ) -> Iterator[int]:
-    """Numbers that may be the id of an attachment; `records` takes up those of the list that name it."""
+    """Numbers that may be the id of an attachment; adds the listed records that name it to `records`."""
     yield from _told(created, size)
     for record in attachments_of(actor, sought.uid).walk():
         if names_file(record, sought.filename):
@@ -135,7 +135,7 @@ def _guesses(
 
 
 def _told(created: Exchange, size: int, rank: int | None = None) -> Iterator[int]:
-    """Numbers in the answer to an upload that may be its id; `rank` leaves those from this rank on out."""
+    """Numbers in the answer to an upload that may be its id, only those with a rank below `rank`."""
     answer = created.answer
     ranked = readers.ranked_integers(answer.json)
     named = [number for place, number in ranked if rank is None or place < rank]
@@ -146,16 +146,16 @@ def _told(created: Exchange, size: int, rank: int | None = None) -> Iterator[int
 
 
 def ids_in(record: Any, size: int) -> list[int]:
-    """Numbers of a record that may be its id, the likeliest first; `size` is that of the file, in bytes."""
+    """Numbers of a record that may be its id, the likeliest first; `size`: size of the file in bytes."""
     ranked = readers.ranked_integers(record)
     likely = [number for rank, number in ranked if rank < _OTHERWISE or number != size]
     return list(dict.fromkeys(likely))[:_MOST_GUESSES]
 
 
 def names_file(record: Record, filename: str) -> bool:
-    """Whether a text of a record is a file's name, or an address in it has the name as a whole segment of its path.
+    """Whether a text of a record is the file's name, or a URL in it with the name as a whole path segment.
 
-    A longer segment may be that of the file's preview, and does not count.
+    A longer segment does not count: it may belong to the file's preview.
     """
     texts = [value for value in readers.values(record) if isinstance(value, str)]
     in_address = re.compile(rf"/{re.escape(filename)}(?![^/?#])")
@@ -163,10 +163,10 @@ def names_file(record: Record, filename: str) -> bool:
 
 
 def lists(record: Record, attachment: Attachment) -> bool:
-    """Whether a record of a list is that of an attachment: by its file's name, or by its id under an id's name."""
+    """Whether a listed record is this attachment: by its file name, or by its id in a member named like an id."""
     return names_file(record, attachment.filename) or attachment.id in named_ids(record)
 
 
 def named_ids(record: Record) -> list[int]:
-    """Numbers of a record that stand under an id's name."""
+    """Numbers of a record in members named like an id."""
     return [number for rank, number in readers.ranked_integers(record) if rank < _OTHERWISE]

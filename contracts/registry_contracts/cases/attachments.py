@@ -39,23 +39,23 @@ from registry_contracts.exchanges.exchange import Exchange, in_utf8
 from registry_contracts.exchanges.readers import Ambiguous
 from registry_contracts.session.actor import Actor
 
-#: How a service that refuses an upload before it has read it ends the connection.
+#: Words in the fault when a service refuses an upload before reading it all and drops the connection.
 _CUT_SHORT = ("closed", "reset", "broke")
 _ERRORS = 400
-#: The request was taken, and what it asks for is still being made (RFC 9110, 15.3.3).
+#: The request was accepted, but its result is not ready yet (RFC 9110, 15.3.3).
 MADE_LATER = 202
 _MOST_NAMES = 4
-#: Bytes of a file that are told from where it differs.
+#: Bytes of a file to quote from the first difference.
 _BYTES_SHOWN = 12
-#: Names of members that hold a file's name, and what stands in no such name.
+#: Names of members that hold a file name, and characters that no file name holds.
 _CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IGNORECASE)
 _NO_NAME = re.compile("[:@]")
-#: How long a file is looked for, in seconds, that may well be there under another name.
+#: Seconds to search for a file that the service may have renamed.
 _SHORT_PATIENCE = 2.0
 
 
 def claim_same_bytes(claim: Claim, world: World, attachment: Attachment, by: Actor | None = None) -> None:
-    """Claim that downloading an attachment, by default by the author, gives the very bytes that were sent."""
+    """Claim that a download (by default as the author) returns exactly the bytes that were sent."""
     exchange = (by or world.author).get_attachment(attachment.path)
     answer = usable(exchange)
     sent, got = attachment.content, answer.content
@@ -63,7 +63,7 @@ def claim_same_bytes(claim: Claim, world: World, attachment: Attachment, by: Act
     recoded = in_utf8(answer, files=True)
     if not same and answer.success and recoded.content == sent:
         raise Ambiguous(
-            f"the file came in {recoded.charset}, as its Content-Type says: the same text in other bytes"
+            f"the file came in {recoded.charset}, as its Content-Type says: same text, different bytes"
         )
     seen = f"{len(got)} bytes, {_first_difference(sent, got)}" if answer.success else answer.quote()
     claim.holds(same, exchange, expected=f"the {len(sent)} bytes of {attachment.filename}", seen=seen)
@@ -77,12 +77,12 @@ def _first_difference(sent: bytes, got: bytes) -> str:
 
 
 def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapping[str, bytes]) -> list[str]:
-    """Claim that a document takes files behind its first one, one after another, and gives each with its bytes.
+    """Claim that a document accepts more files after its first one and returns each with its bytes.
 
-    How many it takes is not shown, but it refuses none that it lists and gives.
+    The document does not say how many files it accepts. But a file that it lists and returns was not refused.
 
     Returns:
-        The names of all it took.
+        The names of all accepted files.
     """
     uid, refused = first.uid, dict[str, Exchange]()
     sent = {name: upload(world.author, uid, name, content) for name, content in files.items()}
@@ -107,7 +107,7 @@ def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapp
 
 
 def _given(world: World, uid: str, name: str, content: bytes, created: Exchange) -> bool:
-    """Whether a file is given with its bytes."""
+    """Whether a download returns the file's bytes."""
     with contextlib.suppress(Blocked, Untested):
         made = found(world.author, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE)
         return usable(world.author.get_attachment(made.path)).content == content
@@ -123,16 +123,16 @@ def claim_listed(
     uid: str = "",
     by: Actor | None = None,
 ) -> None:
-    """Claim that a document lists an attachment, if need be a few seconds later, and so often again once it settled.
+    """Claim that a document lists an attachment, after a few seconds at most, and `again` times after that.
 
-    An answer that is no list is the contradiction itself.
+    An answer that is no list contradicts the clause too.
 
     Args:
-        sought: None for whatever attachment is listed of the document with this uid.
-        by: Asks for the list; by default the author.
+        sought: None for any attachment of the document `uid`.
+        by: Reads the list; by default the author.
 
     Raises:
-        Untested: the list goes on behind the pages that are read.
+        Untested: the list is longer than the pages that were read.
     """
     listed = attachments_of(by or world.author, sought.uid if sought else uid)
     name = sought.filename if sought else "the attachment"
@@ -142,14 +142,14 @@ def claim_listed(
         return any(lists(record, sought) for record in records) if sought else bool(records)
 
     def pages() -> Iterator[Page]:
-        """The pages up to the one that holds it; at last the first one anew, as they may come in another order."""
+        """The pages up to the one that holds it; finally re-reads page 1, since the order may differ."""
         read = list[Page]()
         for page in listed.pages():
             yield page
             if held([page]):
                 return
             read.append(page)
-        # Where it is longer than the list without options, that one was no page of a longer list.
+        # If this page is longer than the list without options, that list was complete and not a page.
         if len(read) > 1 and (start := listed.page(skip=0)).size <= read[0].size:
             yield start
 
@@ -164,14 +164,14 @@ def claim_listed(
     for look in looks:
         if not held(look) and len(look) >= MOST_PAGES:
             raise Untested(
-                f"how much a list gives at once is not shown: {name} is on none of {len(look)} pages"
+                f"the document does not say how long a page is: {name} is on none of {len(look)} pages"
             )
         exchanges = [page.exchange for page in look]
         claim.holds(held(look), *exchanges, expected=f"{name} in the list", seen=look[-1].seen)
 
 
 def claim_own_only(claim: Claim, world: World, own: SharedDocument, other: SharedDocument) -> None:
-    """Claim that a document lists no attachment of another; what else it lists, such as previews, is not shown."""
+    """Claim that a document lists no attachment of another one; it may list other things, for example previews."""
     page = attachments_of(world.author, own.uid).page()
     require(page.size >= 0, "listAttachments", f"the answer is no list: {page.seen}")
     names, ids = {file.filename for file in own.attachments}, {file.id for file in own.attachments}
@@ -179,27 +179,27 @@ def claim_own_only(claim: Claim, world: World, own: SharedDocument, other: Share
     uid = re.compile(rf"{re.escape(world.fresh.prefix)}[\w-]*")
 
     def foreign(record: Record) -> bool:
-        """Whether a record names another document of the run, or is of a file of the other document."""
-        # A text that is cut short may end in the middle of the document's own uid.
+        """Whether a record names another document of the run or a file of the other document."""
+        # A truncated text may end in the middle of the document's own uid.
         if not all(map(own.uid.startswith, uid.findall(str(record)))):
             return True
         if any(names_file(record, file.filename) for file in other.attachments if file.filename not in names):
             return True
         numbers = set(named_ids(record))
-        # Where both count from the same number, a number tells no document.
+        # If both documents number their files alike, a number does not identify the document.
         return ids.isdisjoint(theirs) and not numbers.isdisjoint(theirs) and numbers.isdisjoint(ids)
 
     page.claim(claim, not any(map(foreign, page.records or ())), sorted(names))
 
 
 def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Exchange:
-    """Claim that a file is taken: by the shared document, or else by one that has no attachment yet.
+    """Claim that a file is accepted: by the shared document, or else by one without attachments.
 
     Returns:
-        The creation.
+        The accepted upload.
 
     Raises:
-        Blocked: only a document without attachments takes it, which is a matter of another clause.
+        Blocked: only a document without attachments accepts it; another clause covers that.
     """
     created = upload(world.author, document_for_uploads(world), filename, content)
     if usable(created).success:
@@ -210,11 +210,11 @@ def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Ex
 
 
 def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str, size: int) -> Attachment:
-    """Claim that a file within the limit is taken by the shared document, found there, and comes back whole.
+    """Claim that the shared document accepts a file within the limit, finds it and returns it whole.
 
     Args:
-        claims: That it is taken, that it is found, and that it comes back.
-        size: Bytes.
+        claims: For the upload, the exists check and the download.
+        size: Size in bytes.
     """
     taken, there, same = claims
     body = contents.Announced(size)
@@ -232,7 +232,7 @@ def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str,
 
 
 def _found_large(there: Claim, world: World, sought: Attachment, created: Exchange, size: int) -> Attachment:
-    """A large file by its id; where the exists check does not find it, a claim that no download does either."""
+    """A large file with its id; if no id is found, claim that the exists check finds every id that downloads."""
     try:
         return found(world.author, sought, created, size)
     except Blocked:
@@ -247,10 +247,10 @@ def _found_large(there: Claim, world: World, sought: Attachment, created: Exchan
 
 
 def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
-    """Claim of two files that are attached under one name that the later one is served, and each under its own id.
+    """Attach two files under one name; claim that the later one is served, and each under its own id.
 
-    Whether a document takes a name twice, replaces the file or gives it another name is not shown: what is served
-    under no id of the later file is not judged, and neither is the earlier file where the list does not show both.
+    The document does not say whether a second file of the same name is accepted, replaces the first or is renamed.
+    So a file that no id serves is not judged, nor is the earlier file unless the list shows both.
     """
     uid = document_for_uploads(world)
     earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
@@ -279,10 +279,10 @@ def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
 
 
 def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
-    """Claim that a document still has no attachment; whether its empty list is a list is not asked.
+    """Claim that a document still has no attachment, however the service reports an empty list.
 
     Raises:
-        Blocked: documents list the attachments of others, so that nothing can be told.
+        Blocked: documents list the attachments of others, so the list proves nothing.
     """
     page = attachments_of(world.author, uid).page()
     if page.size > 0:
@@ -293,7 +293,7 @@ def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchan
 
 
 def _tells_emptiness_so(world: World, page: Page) -> None:
-    """See that a document to which nothing was attached is answered with the same status."""
+    """Require the status that the list of a document without attachments gets."""
     empty = world.once(
         "answer of an empty list",
         lambda: attachments_of(world.author, world.document()).page().exchange.status,
@@ -303,28 +303,28 @@ def _tells_emptiness_so(world: World, page: Page) -> None:
 
 
 def need_presence(world: World) -> bool:
-    """Require that the exists check finds a picture of an ordinary document."""
+    """Require that the exists check finds a picture of the shared document."""
     return done(world.author.attachment_exists(shared_document(world).pictures[0].path)).success
 
 
 def need_preview(world: World) -> bool:
-    """Require that a picture of an ordinary document has a thumbnail."""
+    """Require that a picture of the shared document has a thumbnail."""
     return done(preview(world, shared_document(world).pictures[0])).success
 
 
 def claim_none_listed(claim: Claim, world: World, uid: str, answers: Sequence[Exchange]) -> None:
-    """Claim that none of these requests listed what the document with this uid lists."""
+    """Claim that none of these answers lists a record of the document `uid`."""
     records = attachments_of(world.author, uid).needed(1)
     own = set().union(*map(identifiers_in, records))
     for exchange in answers:
-        # A record may hold what is another in each answer; one without identifiers is known by all it holds.
+        # A record may hold values that change with each answer, so its identifiers count, else the whole record.
         there = Page(exchange).records or ()
         given = [record for record in there if record in records or identifiers_in(record) & own]
         claim.holds(not given, exchange, expected=f"nothing of {uid}")
 
 
 def turned_away(exchange: Exchange) -> bool:
-    """Whether an upload above the limit caused an error: an answer, or a connection that was closed meanwhile."""
+    """Whether an upload above the limit failed: with an error status, or with a dropped connection."""
     exchange.error_due = True
     if exchange.fault is not None:
         exchange.own = any(word in exchange.fault for word in _CUT_SHORT)
@@ -333,12 +333,12 @@ def turned_away(exchange: Exchange) -> bool:
 
 
 def manner(exchange: Exchange) -> str:
-    """How an upload was refused, for an observation."""
+    """How an upload was refused: the connection fault or the status."""
     return exchange.fault or str(exchange.answer.status)
 
 
 def preview(world: World, attachment: Attachment) -> Exchange:
-    """Ask for a thumbnail, if need be until it is made."""
+    """Ask for a thumbnail until it is ready."""
     latest = world.until(
         lambda: world.author.get_attachment_thumbnail(attachment.path),
         lambda got: got.answer.success and got.answer.status != MADE_LATER,
@@ -348,9 +348,9 @@ def preview(world: World, attachment: Attachment) -> Exchange:
     return latest
 
 
-#: A request is refused for the size of what it is about (RFC 9110, 15.5.14).
+#: Content too large (RFC 9110, 15.5.14).
 _TOO_LARGE: Final = 413
-#: The temporary file that was refused for its size, for all cases of the realm.
+#: Key of the temporary file that was refused for its size, shared by the realm's cases.
 _TOO_LARGE_FILE: Final = "temporary file that is too large"
 
 
@@ -363,17 +363,17 @@ def _claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
 def persist(
     expect: Expect, world: World, uid: str, before: Callable[[dict[str, str]], object] | None = None
 ) -> tuple[dict[str, str], Exchange]:
-    """Make a temporary file an attachment: the next one where one is refused that an earlier run may have used up.
+    """Persist a temporary file; tries the next one if a file is refused that an earlier run may have used up.
 
     Args:
-        before: What is done first with the path parameters of the first one.
+        before: Called once with the path parameters of the first file.
 
     Returns:
-        The path parameters that were sent last, and the exchange.
+        The last path parameters, and the exchange.
 
     Raises:
-        Blocked: all that were left are refused.
-        Untested: none is left.
+        Blocked: all remaining files are refused.
+        Untested: no file is left.
     """
     refused = world.offered(_TOO_LARGE_FILE)
     for name in itertools.chain([refused] if refused else [], world.temporary_files()):
@@ -382,7 +382,7 @@ def persist(
             before(path)
             before = None
         kept = world.author.send("persistTemporaryFile", path=path)
-        if usable(kept).status == _TOO_LARGE:  # it is there still, and only it shows this again
+        if usable(kept).status == _TOO_LARGE:  # the file still exists, and only it can show this again
             world.offer(_TOO_LARGE_FILE, name)
         _claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
         if not world.used_up(name, kept):
@@ -391,15 +391,15 @@ def persist(
 
 
 def claim_unsafe_refused(claim: Claim, world: World, path: Mapping[str, str]) -> None:
-    """Claim that a temporary file is refused under its identifier with characters that are not safe in a URL."""
+    """Claim that a temporary file is refused if its identifier has URL-unsafe characters added."""
     unsafe = {**path, "tempFileId": f"<{path['tempFileId']} é>|"}
     sent = world.author.send("persistTemporaryFile", path=unsafe)
-    with contextlib.suppress(*OBSTACLES):  # a gateway may answer to such an address
+    with contextlib.suppress(*OBSTACLES):  # a gateway may answer this address
         claim.refused(sent)
 
 
 def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
-    """Claim that a temporary file was not refused for want of a header that its operation does not list."""
+    """Claim that a temporary file was not refused because a header is missing that its operation does not list."""
 
     def with_header(header: Mapping[str, str]) -> Exchange:
         path = {"uid": world.document(), "tempFileId": world.temporary_file()}
@@ -409,19 +409,19 @@ def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange
         "realm-attachments-without": {"Realm": realm},
         "content-type-not-needed": {"Content-Type": "application/octet-stream"},
     }
-    with contextlib.suppress(Blocked):  # it was refused for something else
+    with contextlib.suppress(Blocked):  # refused for another reason
         claims = {expect(name, "persistTemporaryFile"): header for name, header in headers.items()}
         reasons = ((claim, partial(with_header, header)) for claim, header in claims.items())
         claim_accepted_for_each(kept, *reasons)
 
 
 def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
-    """Claim that another temporary file of the settings becomes an attachment, with bytes of its own."""
+    """Claim that a second temporary file becomes an attachment with different bytes."""
     uid = world.document()
     try:
         _, kept = persist(expect, world, uid)
     except Untested:
-        return  # those of the other cases are judged
+        return  # no second file; other cases judge the first
     expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
     claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
     paths = before.path, persisted(world, uid, kept).path
@@ -433,16 +433,16 @@ def claim_another_persisted(expect: Expect, world: World, before: Attachment) ->
 
 
 def _own_page(world: World, attachment: Attachment) -> bool:
-    """Whether an HTML page in place of a thumbnail is the service's own: it comes again, and the file itself comes."""
+    """Whether the service itself sends HTML as a thumbnail: it does so again, and the file downloads correctly."""
     file = world.author.get_attachment(attachment.path).answer
     again = world.author.get_attachment_thumbnail(attachment.path).answer
     return file.success and file.content == attachment.content and again.hollow_page
 
 
 def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
-    """The only attachment of a document, made from a temporary file whose name is not known.
+    """The only attachment of a document, made from a temporary file of unknown name.
 
-    Where the list tells its number and its name as it tells those of an upload, it is that one, found or not.
+    If no download works, it is read from the members that hold the id and name of an uploaded file.
     """
     records = attachments_of(world.author, uid).needed(1)
     bodies = [exchange.answer.json, *records]
@@ -462,7 +462,7 @@ def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
 
 
 def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> Iterator[Attachment]:
-    """Attachments whose number and name stand in the members that hold those of an upload that is served."""
+    """Attachments read from the members that hold the id and name of an uploaded file."""
     upload = second_document(world).attachments[0]
     listed = attachments_of(world.author, upload.uid).page().records or ()
     told = [pair for each in listed if lists(each, upload) for pair in readers.named_members(each)]
@@ -481,7 +481,7 @@ def _downloads(world: World, attachment: Attachment) -> bool:
 
 
 def _file_names(bodies: Sequence[Any]) -> list[str]:
-    """Texts of records that may be the name of a file, the likeliest first."""
+    """Texts of records that may be a file name, the likeliest first."""
     members = [
         (name, text)
         for record in bodies
@@ -503,7 +503,7 @@ def claim_kept_if_taken(
     content: bytes,
     headers: Mapping[str, str | None] | None = None,
 ) -> str:
-    """What becomes of a file that may be refused: `refused`, `kept`, as claimed with its bytes, or `renamed`."""
+    """What happens to a file that may be refused: `refused …`, `renamed`, or `kept`, with a claim about its bytes."""
     path = {"uid": uid, "filename": name}
     created = world.author.send("createAttachment", path=path, body=content, headers=dict(headers or {}))
     if not usable(created).success:
@@ -519,8 +519,8 @@ def claim_kept_if_taken(
 
 
 def draft_with_file(world: World) -> Attachment:
-    """An attachment of a draft."""
+    """Attach a file to a new draft."""
     if world.refusal_of_files() is not None:
-        raise Untested("drafts take no attachments")
+        raise Untested("drafts accept no attachments")
     uid, promise = world.draft().uid, "attachment-create-accepted"
     return attach(world.author, uid, "note.txt", b"a note\n", promise=promise)

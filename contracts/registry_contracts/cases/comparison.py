@@ -1,7 +1,7 @@
-"""Comparisons of requests that differ in one part, and what an answer amounts to, in a few words.
+"""Comparisons of requests that differ in one part, and short summaries of answers.
 
-A finding then names the part and nothing else. What is noted at silent points stays the same from run to run: other
-people's data and the load of the moment must not show.
+The finding then names exactly that part. Observations must be the same in every run, so they depend neither on
+other people's data nor on the current load.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.history.observed_facts import shape_of
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
-#: How HTTP says that an address, or a method at it, is not known (RFC 9110, 15.5.5 and 15.5.6).
+#: HTTP's statuses for an unknown address or method (RFC 9110, 15.5.5 and 15.5.6).
 NOTHING_THERE = frozenset({404, 405})
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
@@ -32,15 +32,15 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 def claim_accepted_for_each(
     sent: Exchange, *reasons: tuple[Claim, Callable[[], Exchange] | None]
 ) -> Exchange:
-    """Claim that one request is accepted, for several claims at once, so that few permanent records are made.
+    """Claim that one request is accepted, for several claims at once, so that it makes few permanent records.
 
     Args:
-        reasons: Claims, each with a smaller request that leaves out what the claim and those before it are about; None
-            for the last one if the request before it has nothing more to leave out. If the whole request is refused,
-            the first smaller one that is accepted names the contradicted claim, and keeps the claims behind it.
+        reasons: (claim, the same request without that feature and all earlier ones). The last request is None if
+            there is nothing left to leave out. If the full request is refused, the first smaller one that is accepted
+            shows which claim is contradicted; the claims after it hold.
 
     Returns:
-        What was accepted, the whole or one of these requests.
+        The accepted exchange.
     """
     if taken(sent):
         for claim, _ in reasons:
@@ -62,10 +62,10 @@ def claim_accepted_for_each(
 
 
 def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:
-    """Judge one request by each clause that covers its operation; one that cannot be judged hides no other.
+    """Judge one request by each clause that covers its operation, even if some of them cannot be judged.
 
     Raises:
-        Blocked, EnvironmentFault, Ambiguous: something could not be judged; the first of them, raised at the end.
+        Blocked, EnvironmentFault, Ambiguous: the first obstacle, raised after all clauses were tried.
     """
     held_back = HeldBack()
     for clause, judge in judgements.items():
@@ -76,9 +76,9 @@ def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable
 
 
 def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:
-    """Claim that two requests came to the same: both accepted, or both refused for the same reasons.
+    """Claim that two requests had the same outcome: both accepted, or both refused for the same reasons.
 
-    Serves where an accepted request would leave something that cannot be removed, so that both carry the same fault.
+    If an accepted request would leave a permanent record, send both with the same fault.
     """
     one, two = usable(changed), usable(usual)
     alike = (taken(changed) and taken(usual)) or outcome(one) == outcome(two)
@@ -86,47 +86,47 @@ def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> Non
 
 
 def outcome(answer: Response) -> tuple[object, ...]:
-    """What an answer amounts to: status, codes and properties in whatever order, and whether it got past the realm."""
+    """The outcome of a request: status, sorted error codes and properties, and whether its realm was accepted."""
     return answer.status, sorted(elements(answer)), _beyond_the_realm(answer)
 
 
 def _beyond_the_realm(answer: Response) -> bool:
-    """Whether an answer speaks of what comes after the realm: success, content, the workflow's first step."""
-    # A refusal of the table may carry its message in an array named errors.
+    """Whether an answer shows that the realm was accepted: success, content errors, or the workflow's first step."""
+    # A refusal from the workflow table may carry its message in an array named errors.
     if any(carries_message(answer, row) for row in (Row.REALM_MISSING, Row.REALM_UNKNOWN)):
         return False
     step_one = any(carries_message(answer, row) for row in (Row.TAKEN, Row.UNKNOWN, Row.LOCKED))
     return answer.success or bool(readers.errors(answer)) or step_one
 
 
-#: What is said of a schema, which comes after the realm too.
+#: Message about the schema, which is also checked after the realm.
 _SCHEMA_UNKNOWN = "Schema not configured for the given realm"
 
 
 def refused_as(answer: Response, pattern: Response) -> bool:
-    """Whether an answer is the same refusal as another: status and text, whatever the order of its members."""
+    """Whether two answers are the same refusal: equal status and text (JSON members in any order)."""
     same_text = answer.json == pattern.json if answer.json is not None else answer.text == pattern.text
     return answer.refusal and answer.status == pattern.status and same_text
 
 
 def need_realm_known(exchange: Exchange) -> Exchange:
-    """The exchange, when its answer shows that its realm was accepted."""
+    """Return the exchange, after a check that its realm was accepted."""
     if not _beyond_the_realm(usable(exchange)):
         raise Blocked(exchange.operation or "", f"answered {exchange.answer.quote()} to a known realm")
     return exchange
 
 
 def claim_realm_reached(claim: Claim, exchange: Exchange) -> None:
-    """Claim that the answer speaks of what comes after the realm, so that the right one was found."""
+    """Claim that the answer shows that the realm was accepted."""
     answer = usable(exchange)
     claim.holds(_beyond_the_realm(answer), exchange, expected="the realm is accepted")
 
 
 def claim_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
-    """Claim that a refusal has the clause's own status.
+    """Claim that a refusal has the clause's status.
 
     Args:
-        usual: Sends the request as it should be; asked only when nothing at all was found at the address.
+        usual: Sends the valid request; called only if the status says that the address is unknown.
     """
     if usable(exchange).status in NOTHING_THERE:
         need_realm_known(usual())
@@ -134,31 +134,31 @@ def claim_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]
 
 
 def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
-    """Claim that a request without a realm was not taken for one of some realm.
+    """Claim that the service assumed no default realm for a request without one.
 
     Args:
-        usual: Sends the request with its realm; asked only when the answer speaks of what comes after the realm.
+        usual: Sends the request with its realm; called only if the answer goes beyond the realm check.
     """
     answer = usable(exchange)
     judged = readers.contains_message(answer, _SCHEMA_UNKNOWN)
     if not judged and _beyond_the_realm(answer):
         judged = outcome(answer) == outcome(usable(usual()))
-    claim.holds(not judged, exchange, expected="no realm is taken for the one meant")
+    claim.holds(not judged, exchange, expected="no default realm is assumed")
 
 
 def claim_realm_accepted(
     claim: Claim, exchange: Exchange, again: Callable[[Mapping[str, str | None]], Exchange]
 ) -> None:
-    """Claim that a request is not turned down for its realm.
+    """Claim that a request is not refused for its realm.
 
     Args:
-        again: Sends the same request with headers changed; asked only when this one was refused, under a realm that
-            does not exist and under another one that does, to tell whether the refusal is about the realm.
+        again: Sends the same request with other headers. If this one was refused, it is called with an unknown realm
+            and with another known realm, to see whether the refusal is about the realm.
 
     Raises:
-        Contradiction: a must was contradicted: refused just as under a realm that does not exist, and not so under
-            another one, or with a word on the realm under every one.
-        Blocked: refused for something else.
+        Contradiction: a MUST was contradicted: the refusal is the same as for an unknown realm, and either differs
+            from that for another known realm, or mentions the realm.
+        Blocked: refused for another reason.
     """
     answer = usable(exchange)
     if _beyond_the_realm(answer):
@@ -175,13 +175,13 @@ def claim_realm_accepted(
 def claim_served(claim: Claim, exchange: Exchange, nowhere: Callable[[], Exchange]) -> None:
     """Claim that an operation is served at its address.
 
-    It counts as not served when it answers in the very words that an address answers where nothing ever stood.
+    It is not served if its answer has the same words as the answer at an address that does not exist.
 
     Args:
-        nowhere: Sends the same request to such an address; asked only when nothing was found.
+        nowhere: Sends the same request to a non-existent address; called only for 404 or 405.
 
     Raises:
-        Blocked: it finds nothing, in words of its own or in none.
+        Blocked: 404 or 405 with other words, or with none.
     """
     answer = usable(exchange)
     if answer.status not in NOTHING_THERE:
@@ -194,13 +194,13 @@ def claim_served(claim: Claim, exchange: Exchange, nowhere: Callable[[], Exchang
 
 
 def _words(exchange: Exchange) -> list[str]:
-    """The words of an answer without those of the address that was asked."""
+    """The words of an answer, except those of the requested address."""
     own = set(_WORD.findall(unquote(exchange.url)))
     return [word for word in _WORD.findall(exchange.answer.text) if word not in own]
 
 
 def shape(exchange: Exchange) -> dict[str, Any]:
-    """Status, media type and shape of the body of an answer: kinds of members by their paths, never their values."""
+    """Status, media type and body shape of an answer: the members' types by path, never their values."""
     answer = exchange.answer
     return {"status": answer.status, "type": answer.media_type, "body": _body(answer)}
 
@@ -217,7 +217,7 @@ def _body(answer: Response) -> str | dict[str, str]:
 
 
 def place_of(answer: Response, document: dict[str, Any]) -> str:
-    """Where a document stands in a body: `the body itself`, the path of a member, or `nowhere`."""
+    """Where a body holds a document: `the body itself`, the path of a member, or `nowhere`."""
     content = readers.content_of(document)
     return next(
         (path for path, value in _objects(answer.json, "") if readers.includes(value, content)), "nowhere"
@@ -237,7 +237,7 @@ def _objects(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, dict[
 
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
-#: Lifetimes that services use, in seconds; a note takes the nearest, so that a second more or less is none.
+#: Usual lifetimes in seconds; observations use the nearest, so that a second more or less does not matter.
 LIFETIMES: Final = (
     *(minutes * _MINUTE for minutes in (1, 5, 10, 15, 20, 30, 45)),
     *(hours * _HOUR for hours in (1, 2, 4, 6, 8, 12, 16)),
@@ -246,11 +246,11 @@ LIFETIMES: Final = (
 
 
 def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int | None]:
-    """How long a token lives, to the nearest usual length.
+    """The lifetime of a token, rounded to the nearest usual one.
 
     Args:
-        seconds: From the first answer to the expiration it names; more than 0.
-        first, second: Two sign-ins. When both give one token, it may be of any age: nothing is told then.
+        seconds: From the first answer to the expiration it names.
+        first, second: Two sign-ins. If both return the same token, its age is unknown and the result is None.
     """
     tokens = [token_in(exchange.answer) for exchange in (first, second)]
     if tokens[0] == tokens[1] or seconds <= 0:
@@ -259,11 +259,11 @@ def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int
 
 
 def order_name(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str | None:
-    """The name of the order in which known items stand, `other` for none of them.
+    """The name of the order of the known items: `other` if none fits, None if several fit or an item is missing.
 
     Args:
-        seen: Known items in the order of the page; where one is missing, others decide what it holds, and None is told.
-        orders: Name → all known items in that order; None is told where several fit.
+        seen: Known items in the order of the page.
+        orders: Name → all known items in that order.
     """
     fitting = [name for name, items in orders.items() if list(items) == list(seen)]
     if len(fitting) > 1 or any(len(items) > len(seen) for items in orders.values()):
@@ -272,7 +272,7 @@ def order_name(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str 
 
 
 def page_length(page: Page, known: int) -> str | None:
-    """How many items a list gives without being told: all the known ones `or more`, or fewer; None for no item."""
+    """How many items a list returns by default: `{known} or more`, or the number; None if it is empty."""
     if page.size <= 0:
         return None
     return str(page.size) if page.size < known else f"{known} or more"

@@ -1,7 +1,7 @@
-"""Contacts sent by either operation: how they are accepted, and how an operation tells what is wrong with one.
+"""Contacts sent by create and update: how they are accepted, and how an operation reports what is wrong.
 
-One fault, one finding: an operation that validates nothing, or reports without an errors array, is a
-finding on the clause about that, and not on the clause of each of the 26 fields.
+One fault, one finding: if an operation validates nothing or sends no errors array, the finding is on that clause
+and not on the clauses of all 26 fields.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from registry_contracts.session.actor import DEFAULT, Actor
 
 _ARRAY, _SHAPE, _KNOWN = "errors-array", "errors-element-shape", "errors-code-known"
 _MANDATORY, _NAMED = "errors-code-mandatory", "errors-property-names-field"
-#: The code that a whole field of another kind, a field that is not documented, and a language that is none give.
+#: The codes for a field of the wrong type, an undocumented field and an unknown language.
 _CODES: Final = {
     "wrong-kind": ("errors-code-invalid-type", errors_array.INVALID_TYPE),
     "unknown-property": ("errors-code-invalid-property", errors_array.INVALID_PROPERTY),
     "pattern": ("errors-code-unspecified-locale", errors_array.UNSPECIFIED_LOCALE),
 }
 TOLD_CLAUSES: Final = (_ARRAY, _SHAPE, _KNOWN, _MANDATORY, _NAMED, *(clause for clause, _ in _CODES.values()))
-#: Kinds of fields without members of their own that may be required.
+#: Types of fields that have no required members.
 _SIMPLE: Final = frozenset({"string", "lstring", "array of string"})
-#: Codes that say of a field something else than that its value is none of the allowed ones.
+#: Codes that report something other than a value that is not allowed.
 _NOT_ABOUT_VALUES: Final = frozenset(
     {errors_array.MANDATORY, errors_array.INVALID_PROPERTY, errors_array.INVALID_TYPE}
 )
@@ -58,8 +58,8 @@ class Reporting:
         refuses: It refused at least one.
         arrays: At least one refusal held an errors array.
         names: At least one errors array named the missing field with `Error.Mandatory`.
-        takes: The record that lacks nothing is taken, so that a refusal is about what is wrong with one.
-        made_up: Fields of records whose allowed values neither the document nor the settings show.
+        takes: It accepts the complete record, so a refusal is about the fault.
+        made_up: Fields whose allowed values neither the document nor the settings show.
     """
 
     refuses: bool
@@ -69,12 +69,12 @@ class Reporting:
     made_up: tuple[str, ...] = ()
 
     def claim_told(self, expect: Expect, clause: str, exchange: Exchange, field: str, key: str) -> None:
-        """Claim that a record with one fault was refused, and that its errors tell the fault.
+        """Claim that a record with one fault was refused, and that its errors report the fault.
 
         Raises:
-            Contradiction: a must was contradicted; the clause on errors arrays, or on `Error.Mandatory`, where the
-                operation never meets it.
-            Blocked: nothing tells what the record was refused for.
+            Contradiction: a MUST was contradicted: the clause on errors arrays or on `Error.Mandatory` if the
+                operation never meets it, else the clause of the fault.
+            Blocked: the answer does not say why the record was refused.
         """
         kind, operation = key.rpartition(":")[2], exchange.operation or ""
         blamed = clause if self._is_usual(exchange, field) else _ARRAY
@@ -85,9 +85,7 @@ class Reporting:
         expect(_KNOWN, operation).meets("error-codes", exchange)
         if self._another_first(exchange, field):
             if kind == "missing":
-                raise _blocked(
-                    exchange, "refuses values that are not shown, and may tell one fault at a time"
-                )
+                raise _blocked(exchange, "refuses made-up values, and may report one fault at a time")
             return
         whole = key in (f"body.{field}:{kind}", f"body:{kind}")
         if clause.startswith("contact-mandatory-") and kind == "missing":
@@ -100,17 +98,17 @@ class Reporting:
             if whole:
                 claim_named(expect(_NAMED, operation), exchange, [field])
             self._claim_not_missing(expect(_MANDATORY, operation), exchange, field)
-        elif kind == "wrong-kind":  # what is concerned may be the member inside the field
+        elif kind == "wrong-kind":  # the error may name the member inside the field
             claim_named(expect(_NAMED, operation), exchange, key.partition(":")[0].split(".")[1:])
 
     def claim_refused(self, claim: Claim, exchange: Exchange, field: str) -> None:
-        """Claim that a record was refused with an errors array for what is wrong with a field.
+        """Claim that a record was refused, with an errors array, for a fault in a field.
 
         Raises:
-            Blocked: the operation never does so; the clause on errors arrays holds that finding.
+            Blocked: the operation never does so; that is a finding of the clause on errors arrays.
         """
         if not self._is_usual(exchange, field):
-            raise _blocked(exchange, "takes faulty records, or tells none in an errors array")
+            raise _blocked(exchange, "accepts faulty records, or never sends an errors array")
         claim.content_refused(exchange)
 
     def claim_some_mandatory(self, claim: Claim, exchange: Exchange) -> None:
@@ -118,24 +116,24 @@ class Reporting:
         claim.turned_down(exchange)
         tells = self.arrays or bool(readers.errors(exchange.answer))
         if not (tells and (self.names or errors_array.holds_code(exchange.answer, errors_array.MANDATORY))):
-            raise _blocked(exchange, f"never tells a missing field with {errors_array.MANDATORY}")
+            raise _blocked(exchange, f"never reports a missing field with {errors_array.MANDATORY}")
         claim_code(claim, exchange, errors_array.MANDATORY)
 
     def _is_usual(self, exchange: Exchange, field: str) -> bool:
-        """Whether the operation refuses other records as this one should be, and tells so in an errors array.
+        """Whether the operation refuses other faulty records as it should, with an errors array.
 
         Raises:
-            Blocked: it refuses the record that lacks nothing as well, and does not name the field.
+            Blocked: it refuses the complete record too, and does not name the field.
         """
         answer = usable(exchange)
         if not errors_array.turned_down(answer):
             return self.refuses
         if not self.takes and not errors_array.reports(answer, field):
-            raise _blocked(exchange, f"refuses records that lack nothing too, and names no {field}")
+            raise _blocked(exchange, f"refuses complete records too, and does not name {field}")
         return self.arrays or bool(readers.errors(answer))
 
     def _claim_no_other_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:
-        """Claim that no mandatory field that is there is called missing; a made-up value may count as none."""
+        """Claim that no mandatory field that was sent is reported missing, except fields with made-up values."""
         filled = {*MANDATORY_FIELDS} - {field, *self.made_up}
         missed = [name for name in sorted(filled) if _called_missing(exchange, name, field)]
         claim.holds(
@@ -143,19 +141,19 @@ class Reporting:
         )
 
     def _another_first(self, exchange: Exchange, field: str) -> bool:
-        """Whether nothing is told of a field: no element can be read, or a made-up value may have been told first."""
+        """Whether the errors say nothing of a field: none is readable, or they report made-up values first."""
         answer = usable(exchange)
         if not list(errors_array.elements(answer)):
             return True
         return refused_for(exchange, self.made_up) and not errors_array.reports(answer, field)
 
     def _claim_not_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:
-        """Claim that an optional field which is there is not called missing, whatever else is wrong with it."""
+        """Claim that an optional field that was sent is not reported missing, whatever else is wrong with it."""
         if field in MANDATORY_FIELDS or CONTACT_FIELDS.get(field) not in _SIMPLE:
             return
         elements, missing = errors_array.elements(usable(exchange)), errors_array.MANDATORY
         missed = any(code == missing and errors_array.is_field(path, field) for code, path in elements)
-        expected = f"another code than {missing} for {field}, which is optional and there"
+        expected = f"another code than {missing} for {field}, which is optional and was sent"
         claim.holds(not missed, exchange, expected=expected, seen=_seen(exchange))
 
 
@@ -175,14 +173,14 @@ def claim_code(claim: Claim, exchange: Exchange, code: str) -> None:
 
 
 def claim_named(claim: Claim, exchange: Exchange, fields: Sequence[str]) -> None:
-    """Claim that a refusal names the field it is about, or one of the members inside it that lead to what is wrong."""
+    """Claim that a refusal names one of `fields`: the faulty field, or a member on the path to the fault."""
     names = any(errors_array.reports(usable(exchange), field) for field in fields)
     expected = f"an element that names {' or '.join(fields)}"
     claim.holds(names, exchange, expected=expected, seen=_seen(exchange))
 
 
 def refused_for(exchange: Exchange, fields: Sequence[str], codes: Set[str] | None = None) -> bool:
-    """Whether each error is of one of some fields, with one of some codes or else any that may be about a value."""
+    """Whether each error is about one of `fields`, with one of `codes` (default: any that may be about a value)."""
     elements = list(errors_array.elements(usable(exchange)))
     return bool(elements) and all(
         (code not in _NOT_ABOUT_VALUES if codes is None else code in codes)
@@ -201,18 +199,18 @@ def _blocked(exchange: Exchange, cause: str) -> Blocked:
 
 
 CREATE, UPDATE = "createContact", "updateContact"
-#: Fields whose absence tells how an operation reports; two, so that a fault in one of them does not blur the picture.
+#: Fields to leave out to see how an operation reports; two, in case the service treats one of them wrongly.
 _PROBED = ("firstName", "emails")
 
 
 class ContactRequests:
-    """One contact operation as one actor, with everything but the record in place.
+    """One contact operation of one actor, complete except for the record.
 
-    Create is sent under a fresh identifier in the header, update to a contact that is shared by the cases of a
-    realm, so that refused requests leave nothing behind and accepted updates no more than one record.
+    Create uses a fresh identifier in the header. Update goes to one contact that the cases of a realm share, so
+    refused requests leave nothing behind and accepted updates leave one record.
 
     Args:
-        attempt: The attempt at the case; without it nothing that another case has sent will do.
+        attempt: The attempt at the case; without it, no answers of other cases are reused.
 
     Attributes:
         uid: The identifier in the path of an update; for create a fresh one.
@@ -225,9 +223,9 @@ class ContactRequests:
         self.uid = world.contact() if operation == UPDATE else world.uid()
 
     def record(self, uid: str | None = None) -> Record:
-        """A record with its header and the mandatory fields; a new one has an identifier of its own each time.
+        """A record with its header and the mandatory fields; a creation has a new identifier each time.
 
-        Whether the identifier of a refused creation is free again is not shown.
+        The document does not say whether the identifier of a refused creation is free again.
         """
         return self._world.samples.contact(
             uid or (self.uid if self.operation == UPDATE else self._world.uid())
@@ -243,18 +241,18 @@ class ContactRequests:
         """Send a record.
 
         Args:
-            actor: Another client than that of these requests.
-            query: In place of the schema.
+            actor: Sends it instead of the author.
+            query: Replaces the schema parameter.
         """
         path = {"uid": self.uid} if self.operation == UPDATE else {}
         asked = {"schema": self._world.samples.contact_schema} if query is None else query
         return (actor or self._world.author).send(self.operation, path=path, query=asked, json=record)
 
     def faulty(self, name: str, record: Any) -> Exchange:
-        """The answer to a faulty record that several cases look at: sent once in a run, and anew in every replay.
+        """The answer to a faulty record that several cases judge: sent once in a run, and again in every replay.
 
         Args:
-            name: What is wrong with the record; one name for one fault.
+            name: The fault; the same name for the same fault.
         """
         attempt, key = self._attempt, f"{self.operation} {name}"
         if attempt is None or attempt.number > 1:
@@ -273,14 +271,14 @@ class ContactRequests:
         return self.faulty(f"without {field}", without(self.record(), field))
 
     def reporting(self) -> Reporting:
-        """How this operation reports faulty records in general; looked up once for each realm and worker."""
+        """How this operation reports faulty records in general; probed once for each realm and worker."""
         return self._world.once(f"reporting of {self.operation}", self._probe)
 
     def _probe(self) -> Reporting:
         answers = {field: usable(self.lacking(field)) for field in _PROBED}
         takes = False
         with suppress(Blocked, Untested):
-            takes = bool(self._world.contact())  # it could be updated with a record that lacks nothing
+            takes = bool(self._world.contact())  # an update with a complete record was accepted
         return Reporting(
             refuses=any(map(errors_array.turned_down, answers.values())),
             arrays=any(map(readers.errors, answers.values())),
@@ -294,10 +292,10 @@ class ContactRequests:
 
 
 def claim_updatable(claim: Claim, world: World) -> ContactRequests:
-    """Updates of the shared contact; where none can be arranged, a claim that what was just created can be updated.
+    """Updates of the shared contact; if it cannot be arranged, claim that a contact just created can be updated.
 
-    The claim is made only where the answer to the creation names the identifier that was sent, or where the workflow
-    says that it is in use since then, so that it is known under which uid the record has to be found.
+    The claim needs a known uid: the answer to the creation must name the identifier that was sent, or the workflow
+    must report it as in use afterwards.
     """
     try:
         return ContactRequests(UPDATE, world)
@@ -310,11 +308,11 @@ def _claim_update(claim: Claim, world: World) -> None:
     sent, query = world.samples.contact(world.uid()), {"schema": world.samples.contact_schema}
     own: str = sent["header"]["identifier"]
     created = world.author.send(CREATE, query=query, json=sent)
-    # Under another identifier that an answer holds, nothing says that the record can be found.
+    # Nothing says that a record can be found under another identifier in the answer.
     named = readers.carries_identifier(created.answer, own)
     if not taken(created) or not (named or ended_in(world.try_creating(own), Row.TAKEN)):
         return
-    # What was created may be there a moment later.
+    # The record may appear a moment later.
     updated = world.until(lambda: world.update_contact(own), taken)
     if not taken(updated) and refused_for_made_up(updated, world.samples):
         raise world.samples.needs_contact_document(updated)
@@ -322,14 +320,14 @@ def _claim_update(claim: Claim, world: World) -> None:
     claim.holds(taken(updated), created, updated, expected=expected)
 
 
-#: Codes that say of a reference that it leads nowhere.
+#: Codes for a reference to a record that does not exist.
 _ABOUT_VALUES: Final = frozenset({errors_array.INVALID_VALUE, errors_array.UNEXPECTED_TERM})
 
 
 def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
-    """Whether a contact, be it as a draft, was refused for nothing but values that neither document nor settings tell.
+    """Whether a contact (or its draft) was refused only for values that neither document nor settings show.
 
-    A code that says more than that of such a field, such as that it is missing or has no such name, is no such refusal.
+    A refusal does not count if a code says something else about the field, for example that it is missing.
     """
     return exchange.operation in (CREATE, UPDATE, "saveDraft") and refused_for(
         exchange, samples.made_up_fields
@@ -337,11 +335,11 @@ def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
 
 
 def need_known_values(exchange: Exchange, samples: Samples) -> None:
-    """See that a contact was not refused for values that only the settings can tell.
+    """Require that a contact was not refused for values that only the settings can provide.
 
     Raises:
-        Untested: it was; the text names the setting.
-        Blocked: it was refused for the record that the settings name to be referred to, which may be gone.
+        Untested: it was; the message names the setting.
+        Blocked: it was refused for its reference to a record of the settings, which may be gone.
     """
     if not taken(exchange) and refused_for_made_up(exchange, samples):
         raise samples.needs_contact_document(exchange)
@@ -350,13 +348,13 @@ def need_known_values(exchange: Exchange, samples: Samples) -> None:
 
 
 def claim_accepted(claim: Claim, exchange: Exchange, samples: Samples) -> None:
-    """Claim that a contact was accepted; raises as `need_known_values`."""
+    """Claim that a contact was accepted; raises like `need_known_values`."""
     need_known_values(exchange, samples)
     claim.accepted(exchange)
 
 
 def claim_shown_as_updated(claim: Claim, updated: Exchange, before: Record, after: Record) -> None:
-    """Claim that a record which the answer to an update shows, as far as it does, is not half the one before."""
+    """Claim that a record in the answer to an update does not mix new and old values."""
     there = after.keys() & before.keys() - {"header"}
     changed = [name for name in after if name in there and before[name] != after[name]]
     for shown in readers.values(usable(updated).json):
@@ -368,7 +366,7 @@ def claim_shown_as_updated(claim: Claim, updated: Exchange, before: Record, afte
         claim.holds(not (new and old), updated, expected=f"{', '.join(changed)} as sent", seen=seen)
 
 
-#: What a record may hold beside all its fields, by the clause about it.
+#: Features to add to a full record, by clause.
 _BESIDE_ALL_FIELDS: Final[Mapping[str, Callable[[Record], Record]]] = {
     "contact-several-languages": in_languages,
     "contact-several-items": several_items,
@@ -379,7 +377,7 @@ _BESIDE_ALL_FIELDS: Final[Mapping[str, Callable[[Record], Record]]] = {
 def claim_everything_created(
     expect: Expect, contacts: ContactRequests, samples: Samples, fresh: Callable[[], str]
 ) -> Exchange:
-    """Claim that one record with everything is created under the identifier of these requests; its exchange."""
+    """Claim that a record with all features is created under the identifier of these requests; return its exchange."""
 
     def record(uid: str, left_out: Collection[str] = ()) -> Record:
         made = samples.full_contact(uid)
@@ -403,7 +401,7 @@ def claim_everything_created(
 
 
 def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterable[Record]) -> list[Exchange]:
-    """Claim of records that lack optional fields that none is called missing; returns their exchanges."""
+    """Send records that lack optional fields; claim that none is reported missing, and return the exchanges."""
     exchanges = []
     for record in records:
         sent = contacts.send(record)
@@ -424,5 +422,5 @@ def claim_any_fields(
     for sent in exchanges:
         full = samples.full_contact(contacts.uid)
         if not taken(sent) and not all(taken(contacts.send(each)) for each in (full, mandatory_of(full))):
-            raise Blocked(contacts.operation, "refuses contacts of other fields, too")
+            raise Blocked(contacts.operation, "also refuses contacts with other fields")
         claim_accepted(claim, sent, samples)

@@ -1,7 +1,7 @@
-"""Contents that services tend to spoil: texts of many scripts, odd structures, files; nothing here sends a request.
+"""Contents that services tend to corrupt: texts in many scripts, odd structures, files. Nothing here sends requests.
 
-The interface document does not show the body of a draft. A contact record with text in its documented fields is
-safe to claim about; everything else here is for observation.
+The interface document does not show the body of a draft. Claims are safe for text in the documented fields of a
+contact record; everything else here is for observation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 from registry_contracts.cases.sample_records import is_worded
 from registry_contracts.checks.outcomes import Untested, missing
 
-#: Plain text in several scripts, by language code; all of it composed (NFC), so that it has one form only.
+#: Plain text in several scripts, by language code, all in composed form (NFC).
 SCRIPTS: Final[dict[str, str]] = {
     "en": "Quotes \" ' `, slashes / \\, braces {} [] <=>, 100 % & $ref; -- # ? ~ |",
     "fr": "L’été à Noël : cœur, façade, où, naïveté, « Çà et là »",
@@ -28,10 +28,10 @@ SCRIPTS: Final[dict[str, str]] = {
 #: Characters beyond the basic plane: each is two units to UTF-16 and four bytes to UTF-8.
 BEYOND_THE_BASIC_PLANE: Final = "\U0001d49c 𐍈 🌍 👩\u200d🔬 🇰🇪 𠀋 end"
 
-#: A byte order mark in UTF-8, as editors put before text.
+#: A byte order mark in UTF-8.
 MARK: Final = b"\xef\xbb\xbf"
 
-#: Text that may be tidied by a service that means well, by what would be lost.
+#: Text that a service may normalise, by what would be lost.
 DELICATE: Final[dict[str, str]] = {
     "decomposed": "e\u0301 and \u00e9, A\u030a and \u00c5, o\u0323\u0302, \ufb01 and fi, \u2126 and \u03a9",
     "edges": "  two spaces before and after  ",
@@ -43,7 +43,7 @@ DELICATE: Final[dict[str, str]] = {
 
 
 def reworded(document: dict[str, Any]) -> dict[str, Any]:
-    """The members of a document that hold text, whole or by language, each with some words more."""
+    """The members of a document that hold text (plain or by language), each with a word added."""
     texts = {name: value for name, value in document.items() if name != "header"}
     plain = {name: f"{value} (draft)" for name, value in texts.items() if isinstance(value, str)}
     return plain | {
@@ -63,25 +63,25 @@ def nested(depth: int) -> Any:
 
 _BLOCK: Final = 64 * 1024
 
-#: Names that are allowed or not, by what they try; the document does not say.
+#: Unusual file names, by what they try; the document does not say whether they are allowed.
 UNUSUAL_NAMES: Final[dict[str, str]] = {
     "script and length": "na\u00efve 文件 \U0001f30d" + "n" * 150 + ".txt",
     "spaces, dots, reserved": "100%25 & more.. +; it's #1?.tar.gz",
 }
 
 
-#: What is lost at the start and the end of a file: a mark, line ends, nulls, invalid text, white space.
+#: What services lose at the start and end of a file: byte order mark, line ends, nulls, invalid text, white space.
 START: Final = MARK + b"one\r\ntwo\nthree\rfour\0\xff\xfe{}<p>;\n"
 END: Final = b"\0\n end \r\n \n"
 
 
 def content(size: int, seed: int = 0) -> bytes:
-    """Bytes of a length, of all values; no two blocks and no two seeds are the same."""
+    """`size` bytes of all values; no two blocks and no two seeds are alike."""
     return b"".join(Chunks(size, seed))
 
 
 class Chunks:
-    """The same bytes in pieces; sent so, a body has no announced length (chunked)."""
+    """The same bytes in pieces, sent without Content-Length (chunked)."""
 
     def __init__(self, size: int, seed: int = 0) -> None:
         self._size = size
@@ -98,7 +98,7 @@ class Chunks:
 
 
 class Announced(Chunks):
-    """The same bytes in pieces, sent with their length announced (Content-Length)."""
+    """The same bytes in pieces, sent with Content-Length."""
 
     def __len__(self) -> int:
         return self._size
@@ -113,7 +113,7 @@ class Announced(Chunks):
 
 
 def png(red: int, green: int, blue: int, width: int = 96, height: int = 64) -> bytes:
-    """A valid PNG picture: a frame of one colour around a white field."""
+    """A valid PNG picture: a coloured frame around a white field."""
     colour, white = bytes((red, green, blue)), b"\xff\xff\xff"
     edge = b"\x00" + colour * width
     side = b"\x00" + colour * (width // 4) + white * (width - 2 * (width // 4)) + colour * (width // 4)
@@ -127,12 +127,12 @@ def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-#: Two pictures that no preview can take for each other.
+#: Two pictures whose previews cannot be confused.
 RED: Final = png(200, 16, 16)
 BLUE: Final = png(16, 16, 200, width=64, height=96)
 
 
-#: 1 GB is a thousand million bytes or 2 to the power of 30: the document does not say which.
+#: 1 GB is 10⁹ or 2³⁰ bytes: the document does not say which.
 ONE_GIGABYTE: Final = (10**9, 2**30)
 #: Larger files are sent in the profile `full` only.
 LARGEST_EVERYDAY: Final = 64 * 1024**2
@@ -144,8 +144,8 @@ class Limit:
 
     Attributes:
         within: Somewhat below it.
-        exact: The limit itself, where the settings name it; the document leaves open what a gigabyte is.
-        above: The smallest size that is above it by any reading.
+        exact: The limit itself if the settings name it; the document does not define a gigabyte.
+        above: The smallest size above every reading of it.
     """
 
     within: int

@@ -1,7 +1,7 @@
-"""Schemathesis's generators and checks over the description, through its public interface and our session.
+"""Schemathesis's generators and checks for the OpenAPI description, through its public API and our session.
 
 It draws inputs that the description allows and inputs that break it, and compares answers with the description where
-that is exact. Each of its failures stands for a clause.
+that is exact. Each of its failures belongs to a clause.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS, UID_LONGEST, is_valid_uid
 from registry_contracts.session.actor_client import ActorClient
 
-#: Where a request goes is the actor's business: this address is only written into what Schemathesis makes.
+#: A placeholder for Schemathesis; the actor decides where a request goes.
 _ANYWHERE: Final = "http://127.0.0.1"
-#: Checks of Schemathesis that compare an answer with the description, where the document is exact.
+#: Schemathesis checks that compare an answer with the description where the document is exact.
 _CHECKS: Final = ("content_type_conformance", "response_schema_conformance")
 _LABEL, _SHAPE = "json-labelled-json", "errors-element-shape"
-#: Their failures by the names of their classes, and the clause that each is about; empty for a body that cannot be
-#: read, which the checks of every exchange judge.
+#: Class name of each failure → its clause; empty for an unreadable body, which the checks of every exchange judge.
 FAILURES: Final[Mapping[str, str]] = {
     "MissingContentType": _LABEL,
     "MalformedMediaType": _LABEL,
@@ -41,9 +40,9 @@ FAILURES: Final[Mapping[str, str]] = {
     "MalformedJson": "",
     "ContentDeserializationError": "",
 }
-#: Statuses from here on say that the service failed.
+#: The lowest status of a server error.
 _FAILED: Final = 500
-#: Parameters of a path that name a record.
+#: Path parameters that name a record.
 _UIDS: Final = ("uid", "identifier")
 _FILLS_DOCUMENTS: Final = ("createAttachment", "persistTemporaryFile")
 ANSWER_CLAUSES: Final = (_LABEL, _SHAPE, "no-server-error")
@@ -52,13 +51,13 @@ INPUT_CLAUSES: Final = (*ANSWER_CLAUSES, "list-top", "draft-values-kept")
 
 @lru_cache(maxsize=8)
 def described(realm: str) -> Any:
-    """The description of one realm as Schemathesis reads it; only what it says is generated."""
+    """The description of one realm, as Schemathesis reads it."""
     return _read_by_schemathesis(load_description().for_realm(realm))
 
 
 @lru_cache(maxsize=32)
 def described_operation(operation: str) -> Any:
-    """The description of one operation alone, of which cases are made; the same for all its realms."""
+    """The description of one operation alone, from which cases are made; the same for all its realms."""
     document = load_description().for_realm(load_description().operations[operation].realms[0])
     for item in document["paths"].values():
         for method, node in list(item.items()):
@@ -75,7 +74,7 @@ def _read_by_schemathesis(document: dict[str, Any]) -> Any:
             "phases": {
                 "examples": {"enabled": False},
                 "fuzzing": {"enabled": False},
-                # Undeclared methods are never tried: on a shared environment they might work.
+                # Never try undeclared methods: on a shared environment they might work.
                 "coverage": {"unexpected-methods": [], "generation": {"mode": "negative"}},
                 "stateful": {"inference": {"algorithms": []}, "generation": {"mode": "positive"}},
             },
@@ -87,7 +86,7 @@ def _read_by_schemathesis(document: dict[str, Any]) -> Any:
 def inputs(operation: str, realm: str) -> SearchStrategy[Any]:
     """Cases of an operation: those that the description allows, and those that break it.
 
-    Where what is accepted stays for good, only cases whose body breaks the description are drawn.
+    If accepted records are permanent, only cases whose body breaks the description are drawn.
     """
     strategy = described(realm).find_operation_by_id(operation).as_strategy
     broken: SearchStrategy[Any] = strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
@@ -102,7 +101,7 @@ def _breaks_body(case: Any) -> bool:
 
 
 class DescribedInputs:
-    """Sends drawn cases of one operation, and claims what the description says of the answers."""
+    """Sends drawn cases of one operation and compares the answers with the description."""
 
     def __init__(self, operation: str, world: World, expect: Expect) -> None:
         self._operation = operation
@@ -114,17 +113,17 @@ class DescribedInputs:
         self._failed = False
 
     def claim_as_described(self, drawn: Any) -> None:
-        """Claim that an answer is as the description says.
+        """Claim that an answer is as described.
 
         Raises:
-            Blocked: the service failed. Where a record may have come of that, nothing more is sent, so that a replay
-                of the case has places left to see it again.
+            Blocked: the service failed before. If that may have made a permanent record, nothing more is sent, so
+                that a replay still has places left.
         """
         if self._failed:
             raise Blocked(self._operation, "failed at an input before")
         allowed = drawn.meta.generation.mode.is_positive
         path = self._own_path(dict(drawn.path_parameters or {}), allowed=allowed)
-        # Any name may be drawn, and one of a record would be written to.
+        # A drawn name may belong to an existing record, which the request would overwrite.
         drawn_query = dict(drawn.query or {}).items()
         query = {name: self._world.uid() if name in _UIDS else value for name, value in drawn_query}
         if allowed and "schema" in query:
@@ -153,10 +152,10 @@ class DescribedInputs:
             self._claim("draft-values-kept", "getDraft").shows(read, drawn.body)
 
     def _exact_for(self, exchange: Exchange) -> Iterator[str]:
-        """The clauses on what the document shows of an answer: where it has a body, and errors in it."""
+        """The clauses that apply to an answer: one if it has a JSON body, one if that holds errors."""
         answer = usable(exchange)
         shown = {
-            # The description has one label for JSON; others, such as that of problems, say the same.
+            # The description has one media type for JSON; others that end in +json mean the same.
             _LABEL: isinstance(answer.json, dict | list) and not answer.media_type.endswith("+json"),
             _SHAPE: bool(readers.errors(answer)),
         }
@@ -165,7 +164,7 @@ class DescribedInputs:
                 yield clause
 
     def _own_path(self, path: dict[str, Any], *, allowed: bool) -> dict[str, Any]:
-        """The drawn path, with identifiers of the run's own where something would be written, or could be found."""
+        """The drawn path, with the run's own identifiers wherever it would write or may find something."""
         if "schema" in path:
             path["schema"] = self._world.samples.workflow_schema
         uid = _uid_of(path)
@@ -189,7 +188,7 @@ def _uid_of(path: Mapping[str, Any]) -> str | None:
 
 
 def _named(body: Any, uid: str) -> Any:
-    """A drawn record, with the run's own identifier in every header that has one."""
+    """A drawn record, with `uid` in every header that has an identifier."""
     if isinstance(body, list):
         return [_named(item, uid) for item in body]
     if not isinstance(body, dict):
@@ -201,10 +200,10 @@ def _named(body: Any, uid: str) -> Any:
 
 
 def failures_of(case: Any, response: Any) -> dict[str, list[str]]:
-    """What Schemathesis finds wrong with an answer, by the clause that it is about.
+    """Schemathesis's failures for an answer, by clause.
 
     Raises:
-        SuiteError: a failure that this version of Schemathesis has and the suite does not know.
+        SuiteError: the suite does not know this Schemathesis failure.
     """
     found: dict[str, list[str]] = {}
     try:

@@ -1,7 +1,7 @@
-"""Claims about drafts: saved, read, deleted, repeated; refusals of several requests, and that nothing came of them.
+"""Claims about drafts: saved, read, deleted, repeated; refused requests, and that they left nothing behind.
 
-A request with something wrong in it must be turned down, and nothing may be there afterwards. Both are judged for a
-whole table of faults, so that one server error among them neither hides the rest nor counts twice.
+A faulty request must be refused and must leave nothing behind. Both are judged for a whole table of faults, so
+one server error among them neither hides the rest nor counts twice.
 """
 
 from __future__ import annotations
@@ -34,32 +34,32 @@ from registry_contracts.session.actor import DEFAULT, Actor
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
-#: Refused uids that are asked for one by one.
+#: How many refused uids get an exists check of their own.
 _LOOKED_AT = 2
 
 
 def claim_each_refused(
     claim: Claim, exchanges: Sequence[Exchange], control: Callable[[], Exchange] | None = None
 ) -> None:
-    """Claim that every request was refused; what cannot be judged is left to the end.
+    """Claim that every request was refused; obstacles are raised at the end.
 
     Args:
-        control: Sent when one was not refused: the same operation on a valid uid that was never used. When that is
-            not refused either, the operation refuses nothing that is absent, which is a matter of its own clause.
+        control: Sent if one was not refused: the same operation on a valid uid that was never used. If that is not
+            refused either, the operation refuses nothing that is absent; another clause covers that.
     """
     held_back = HeldBack()
     for exchange in exchanges:
         with held_back:
             if not usable(exchange).refusal and control is not None and not usable(control()).refusal:
                 raise Blocked(
-                    exchange.operation or "", "does not refuse what is absent, so nothing can be told apart"
+                    exchange.operation or "", "does not refuse absent records, so a bad uid proves nothing"
                 )
             claim.turned_down(exchange)
     held_back.release()
 
 
 class Elsewhere(NamedTuple):
-    """Another realm than that of a case; nothing is saved there where the run leaves it out."""
+    """Another realm than the case's own; if it is not part of the run, nothing is saved there."""
 
     realm: str
     in_run: bool
@@ -72,12 +72,12 @@ def claim_nothing_saved(
     foldings: Iterable[str],
     *causes: Exchange,
 ) -> None:
-    """Claim that refused uids left no draft: under themselves, under what they might be taken for, in the list.
+    """Claim that refused uids left no draft: under themselves, under similar valid uids, or in the list.
 
     Args:
-        claims: Makes a claim about the clause on an operation.
-        uids: The uids outside the rule; the list is searched for all of them, a few are asked for by themselves.
-        foldings: Valid uids that a careless service might take them for.
+        claims: Makes a claim of the clause for an operation.
+        uids: The uids outside the rule; the list is searched for all of them, a few get an exists check.
+        foldings: Valid uids that a careless service might turn them into.
         causes: The refused requests.
     """
     checks = [world.author.draft_exists(uid) for uid in uids[:_LOOKED_AT]]
@@ -89,7 +89,7 @@ def claim_nothing_saved(
 def claim_no_draft(
     claim: Claim, world: World, uids: Iterable[str], *causes: Exchange, realm: Any = DEFAULT
 ) -> None:
-    """Claim that no draft is there under any of these valid uids, by default in the case's own realm."""
+    """Claim that no draft exists under any of these valid uids, by default in the case's own realm."""
     for uid in uids:
         check = world.author.draft_exists(uid, realm=realm)
         if usable(check).success:
@@ -98,18 +98,18 @@ def claim_no_draft(
 
 
 def need_absence(world: World) -> bool:
-    """Require that the service says of a draft that was never saved that it is absent."""
+    """Require that the exists check does not find a draft that was never saved."""
     absent = not usable(world.author.draft_exists(never_used())).success
     return require(absent, "draftExists", "says of a draft that was never saved that it exists")
 
 
 def need_presence(world: World) -> bool:
-    """Require that the service says of a draft that was saved that it exists."""
+    """Require that the exists check finds a saved draft."""
     return done(world.author.draft_exists(world.shared_draft().uid)).success
 
 
 def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
-    """Claim that none of these uids stands in the list of the actor's drafts, as far as it is shown."""
+    """Claim that the first page of the author's drafts names none of these uids."""
     listed = world.author.list_drafts(query={"collection": "mydrafts"})
     answer = usable(listed)
     if not answer.success:
@@ -120,12 +120,12 @@ def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: 
 
 
 def never_used() -> str:
-    """A valid uid that was never used, for reading only; always the same, as a gate sends the same twice."""
+    """A valid uid that was never used, for reading only; constant, so that each run sends the same requests."""
     return "rc-never-used-by-anybody"
 
 
 def need_as_saved(actor: Actor, draft: Draft) -> bool:
-    """Require that a draft is there as it was saved, header aside."""
+    """Require that a draft reads back as it was saved, except for its header."""
     whole = readers.holds_document(done(actor.get_draft(draft.uid)), draft.document)
     return require(whole, "getDraft", "does not give the document that was saved")
 
@@ -146,10 +146,10 @@ def claim_unchanged(claim: Claim, world: World, draft: Draft, *before: Exchange)
 
 
 def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
-    """Claim that reading a draft does not give its document; `before` is what should have kept it out.
+    """Claim that reading a draft does not return its document; `before` should have prevented it.
 
     Raises:
-        Blocked: no draft is given with its document, so that nothing can be told.
+        Blocked: no draft is returned with its document, so nothing can be concluded.
     """
     read = world.author.get_draft(draft.uid)
     hidden = not _given(usable(read), draft.document)
@@ -159,7 +159,7 @@ def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Excha
 
 
 def _given(answer: Response, document: dict[str, Any]) -> bool:
-    """Whether an answer gives a document away: as JSON, or as a text that holds the JSON."""
+    """Whether an answer holds a document: as JSON, or as a text with JSON in it."""
     texts = (value for value in readers.values(answer.json) if isinstance(value, str))
     return readers.holds_document(answer, document) or any(
         readers.includes(_parsed(text), document) for text in texts
@@ -174,7 +174,7 @@ def _parsed(text: str) -> Any:
 
 
 def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Claim that nothing is left of the members that a later save left out."""
+    """Claim that members that a later save left out are gone."""
     out = before.keys() - after.keys()
     if not out:
         raise Untested("which members may be left out of a draft of the settings is not known")
@@ -184,16 +184,16 @@ def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: 
 
 
 def is_there(account: Actor, uid: str) -> bool:
-    """Whether an account's draft is there by any reading: one reading that is broken is a finding of its own."""
+    """Whether the exists check or a read finds an account's draft; if one of them is broken, another clause says so."""
     return usable(account.draft_exists(uid)).success or usable(account.get_draft(uid)).success
 
 
 def claim_stored(claim: Claim, account: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
-    """Claim that a draft whose first save was accepted is there by some reading; another save says nothing.
+    """Claim that some read finds a draft whose first save was accepted; other saves are not judged.
 
     Args:
-        claim: About what a first save does; whether the content is right is for other claims.
-        reads: Looks at the draft that were made already. Only where none of them found it is it looked for again.
+        claim: About the first save; other claims judge the content.
+        reads: Earlier reads of the draft; it is read again only if none of them found it.
     """
     if taken(saved):
         there = any(usable(read).success for read in reads) or is_there(account, uid)
@@ -201,7 +201,7 @@ def claim_stored(claim: Claim, account: Actor, uid: str, saved: Exchange, *reads
 
 
 def need_removal(world: World, draft: Draft | None = None) -> bool:
-    """Require that a draft that is deleted is gone by the exists check."""
+    """Require that the exists check does not find a deleted draft."""
     uid = (draft or world.draft()).uid
     done(world.author.delete_draft(uid))
     gone = not usable(world.author.draft_exists(uid)).success
@@ -210,12 +210,12 @@ def need_removal(world: World, draft: Draft | None = None) -> bool:
 
 
 def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> tuple[str, str]:
-    """The clause and operation that speak against the loss of a draft before its own deletion, tried on a fresh one.
+    """The clause and operation to blame when a draft was lost before its own deletion, tried on a fresh draft.
 
-    It may take a request that is refused just before.
+    The loss may need a refused request just before it, so one is sent.
 
     Args:
-        accounts: Those that may have caused it, by saving a draft of theirs or by deleting one.
+        accounts: Accounts that may have caused it by saving or deleting a draft of their own.
     """
     uid = world.draft(by=owner).uid
 
@@ -231,19 +231,18 @@ def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> 
 
 
 def accepted_with_errors(saved: Exchange) -> bool:
-    """Whether a save was answered with success and errors: whether such a draft is kept is not shown."""
+    """Whether a save returned success and errors; the document does not say whether that draft is kept."""
     return usable(saved).success and not taken(saved)
 
 
 def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
-    """Claim that the telling members of a document come back as they were saved, if the service took it at all.
+    """Claim that these members of a draft come back as they were saved, if the service accepted it.
 
     Args:
-        document: These members; the others are for the cases about whole drafts.
+        document: The members to judge; the cases about whole drafts judge the others.
 
     Returns:
-        `refused`, `errors` for a save that tells of faults, or `kept`: what the document does not rule out is for the
-        caller to observe.
+        `refused`, `errors` (the save reported errors) or `kept`, for the caller to observe.
     """
     if usable(saved).refusal:
         return "refused"
@@ -254,7 +253,7 @@ def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, docume
 
 
 def fate(world: World, uid: str, document: dict[str, Any]) -> str:
-    """What becomes of a document that need not be taken: `refused`, `kept` or `changed`."""
+    """What happens to a document that may be refused: `refused …`, `kept` or `changed`."""
     saved = world.save(uid, document)
     if not taken(saved):
         return f"refused with {errors_array.outcome(saved)}"
@@ -263,7 +262,7 @@ def fate(world: World, uid: str, document: dict[str, Any]) -> str:
 
 
 def published(world: World) -> str:
-    """The first published record of the settings that is there; an attempt may be what takes it away."""
+    """The first published record of the settings that still exists; an earlier attempt may have removed some."""
     identifiers: tuple[str, ...] = world.samples.setting("published_identifier")
 
     def first() -> str:
@@ -279,7 +278,7 @@ def published(world: World) -> str:
 
 
 def claim_draft_beside_published(claim: Claim, world: World, identifier: str) -> None:
-    """Save a draft of a published document, with other texts where that is taken, and claim that it comes back."""
+    """Save a draft of a published document, with other texts if that is accepted, and claim that it comes back."""
     changed = save_reworded(world, identifier)
     if changed:
         claim.shows(world.author.get_draft(identifier), changed)
@@ -287,14 +286,14 @@ def claim_draft_beside_published(claim: Claim, world: World, identifier: str) ->
     document = world.samples.document(identifier)
     saved = world.save(identifier, document, schema=world.samples.workflow_schema)
     named = f"the record that setting realm.{world.author.realm}.published_identifier names"
-    require(taken(saved), "saveDraft", f"takes no draft of {named}: {usable(saved).quote()}")
+    require(taken(saved), "saveDraft", f"accepts no draft of {named}: {usable(saved).quote()}")
 
 
 def save_reworded(world: World, identifier: str) -> dict[str, Any]:
     """Save a draft of the workflow's document with other texts.
 
     Returns:
-        The members that differ; none where it has no text, the draft is refused, or the realm has none.
+        The members that differ; none if the document has no text, the draft is refused, or the realm has no drafts.
     """
     document = world.samples.document(identifier)
     changed = reworded(document)
@@ -305,15 +304,15 @@ def save_reworded(world: World, identifier: str) -> dict[str, Any]:
 
 
 def prove(session: Session, actor: Actor, samples: Samples) -> None:
-    """See once in a run that the service takes the stand-in as a draft of a realm."""
+    """Check once in a run that the service accepts the stand-in record as a draft in a realm."""
     refusal = session.shared.once(f"{actor.realm} stand-in", lambda: _refusal(session, actor, samples))
     if refusal:
-        instead = f"realm.{actor.realm}.draft_document may name a draft that is taken"
+        instead = f"realm.{actor.realm}.draft_document may name a draft that is accepted"
         raise missing(samples.lacking, f", and a stand-in for a valid record {refusal}; {instead}")
 
 
 def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
-    """What became of the stand-in when it was not taken; empty when it was."""
+    """Why the stand-in record was not accepted; empty if it was."""
     uid = session.namespace.uid()
     record = samples.stand_in(uid)
     query = {"schema": record["header"]["schema"]}
@@ -329,7 +328,7 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
 
 
 def need_ordinary_life(world: World) -> None:
-    """See once that a draft lives under an ordinary uid; what follows is about special ones."""
+    """Check once that a draft under an ordinary uid can be saved, read and deleted."""
     world.once("life of an ordinary draft", lambda: _live(world))
 
 
@@ -341,13 +340,13 @@ def _live(world: World) -> bool:
 
 
 def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
-    """Which operation is wrong when the exists check finds a deleted draft, and what shows that it is the check."""
+    """The operation to blame when the exists check finds a deleted draft, and the read that proves the check wrong."""
     read = world.author.get_draft(uid)
     return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
 
 
 def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
-    """Claim that a deleted draft is gone; that the exists check alone still finds it is wrong of the check."""
+    """Claim that a deleted draft is gone; if only the exists check still finds it, the check is to blame."""
     check = world.author.draft_exists(uid)
     found = usable(check).success
     operation, contrast = _at_fault_for(world, uid) if found else ("deleteDraft", ())
@@ -358,14 +357,14 @@ def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> 
 
 
 def claim_as_ordinary(expect: Expect, world: World, clause: str, exchange: Exchange) -> None:
-    """Claim that an operation on a draft is accepted under a special uid, as it is under an ordinary one."""
+    """Claim that an operation on a draft is accepted under a special uid, just as under an ordinary one."""
     if not usable(exchange).success:
         need_ordinary_life(world)
     expect(clause, exchange.operation).accepted(exchange)
 
 
 def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()) -> None:
-    """Claim that a draft can be saved, seen and read under a uid, and deleted where the clause speaks of it.
+    """Claim that a draft can be saved, found and read under a uid, and deleted if the clause covers deletion.
 
     Args:
         also: Further operations that find the draft, such as `getDraftInfo`.

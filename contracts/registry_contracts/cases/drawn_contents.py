@@ -1,7 +1,7 @@
-"""Contents of drafts and files that Hypothesis draws, and claims that what the service accepted comes back as it was.
+"""Draft contents and files drawn by Hypothesis, with claims that accepted ones come back unchanged.
 
-A draft's content is put together of parts. What a service refuses whole is tried again in smaller parts, since the
-document promises no acceptance of what it does not show. One exchange tests many values.
+A draft's content has several parts. If a service refuses the whole, the parts are sent separately: the document
+does not promise to accept undocumented values. One exchange tests many values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import Actor
 
-#: The clause that promises each part of a content back.
+#: The clauses that promise that the parts of a content come back.
 DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
     "draft-get-content",
     "draft-text-kept",
@@ -43,20 +43,20 @@ CLAUSES: Final = (
     *(DOCUMENTED, SCRIPT, EXACT, MADE_UP),
     *(_UPDATES, _REPLACES, "draft-delete-content-gone"),
 )
-#: Documented fields, by the part that they carry; a text, or a text for one language.
+#: Documented fields by part; each holds a text, or a text for one language.
 _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     DOCUMENTED: ("firstName", "middleName", "department", "postalCode"),
     SCRIPT: ("lastName", "organization", "city"),
     EXACT: ("designation", "relevantInformation", "address", "state"),
 }
-#: The member that holds made-up values.
+#: The member with made-up values.
 _EXTRA: Final = "additional"
-#: Saves of one content, after which a refusal is not looked into any further.
+#: Saves of one content before the parts of a refused one are given up.
 _MOST_SAVES: Final = 6
-#: Characters that are more than a short draft.
+#: Characters that make a draft larger than a short one.
 _MORE: Final = 5_000
 
-#: Values that services tend to spoil, by sorts; each is lost, rounded or tidied somewhere.
+#: Values that services tend to corrupt: some service loses, rounds or normalises each of them.
 _NUMBERS: Final = (
     0,
     -1,
@@ -77,11 +77,11 @@ _LIKE_OTHERS: Final = (
     *("00505", "true", "null", "1e5", "2026-01-31", "False", '{"a": [1, "b"]}', "<b>R&amp;D</b>"),
     *("aGVsbG8gd29ybGQ=", "https://example.org/a?b=c&d", "someone@example.org"),
 )
-#: A text in as many languages as there are names of two letters for, up to sixty.
+#: A text in sixty languages with two-letter names.
 _LANGUAGES: Final = {f"{first}{last}": f"in {first}{last}" for first in "aefrz" for last in "abcdefghijkl"}
 _DEEP: Final[tuple[Any, ...]] = (nested(12), {"a": {"b": {"c": {"d": {"e": [{"f": 1}]}}}}})
 _VALUES: Final[tuple[Any, ...]] = (*_NUMBERS, True, False, *_EMPTY, *_LISTS, *_LIKE_OTHERS, *_DEEP)
-#: Names of members that are read as paths, as operators or as numbers, or that differ by little.
+#: Names of members that services read as paths, operators or numbers, or that differ in letter case only.
 _KEYS: Final = (
     "with.dot",
     "$dollar",
@@ -98,11 +98,11 @@ _KEYS: Final = (
 
 @dataclass(frozen=True)
 class Content:
-    """What a draft holds beside an ordinary record.
+    """What a draft holds in addition to an ordinary record.
 
     Attributes:
-        parts: Members of the record, by the clause that promises them back.
-        short: The ordinary record has its mandatory fields only.
+        parts: Members of the record, by the clause that promises that they come back.
+        short: The ordinary record has only its mandatory fields.
     """
 
     parts: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
@@ -119,7 +119,7 @@ class Content:
 
 
 def _documented_text() -> SearchStrategy[str]:
-    """Text that any field of the kind `string` may hold: letters, digits, signs; short and long."""
+    """Text that any `string` field may hold: letters, digits and signs; short and long."""
     short = st.text(alphabet=string.ascii_letters + string.digits + " '\\/-", min_size=1, max_size=60)
     lengths = st.sampled_from((51, 300, 4_097, 5_000, 66_000))
     return st.one_of(
@@ -130,7 +130,7 @@ def _documented_text() -> SearchStrategy[str]:
 
 
 def long_text(length: int) -> str:
-    """Text of a length, no two stretches of which are the same."""
+    """A text of this length without repetitions."""
     return "".join(f"{number:05d} x" for number in range(length // 7 + 1))[: length - 1] + "."
 
 
@@ -145,7 +145,7 @@ def _delicate_text() -> SearchStrategy[str]:
 
 
 def _text(longest: int) -> SearchStrategy[str]:
-    """Any text but the null character, which some databases cannot hold; a case of its own sends it."""
+    """Any text without the null character, which some databases cannot store; another case sends it."""
     return st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), max_size=longest)
 
 
@@ -190,7 +190,7 @@ def content_of(
     extra: dict[str, Any] | None,
     short: bool,
 ) -> Content:
-    """Put a content together of texts for each sort of field, a list of phones and made-up members."""
+    """Build a content from texts for each kind of field, a list of phones and made-up members."""
     drawn = {DOCUMENTED: documented, SCRIPT: script, EXACT: delicate}
     parts = {
         clause: [(name, _field(name, text)) for name, text in zip(_TEXTS[clause], texts, strict=True)]
@@ -207,7 +207,7 @@ def _field(name: str, text: str) -> Any:
 
 
 def _everything(longest: int, *, short: bool) -> Content:
-    """Everything that is lost anywhere, at once, beside a text of so many characters, up to 300 items in a list."""
+    """All fragile values at once, with a text of `longest` characters and a list of up to 300 more phones."""
     scripts = " ".join((str(longest), *SCRIPTS.values(), BEYOND_THE_BASIC_PLANE))
     values = {f"m{number}": value for number, value in enumerate(_VALUES)} | dict.fromkeys(_KEYS, longest)
     return content_of(
@@ -222,12 +222,12 @@ def _everything(longest: int, *, short: bool) -> Content:
 
 
 def many(number: int) -> tuple[Content, ...]:
-    """So many contents of everything that is lost anywhere, none of them large."""
+    """A number of small contents, each with all fragile values."""
     return tuple(_everything(100 + at, short=at % 2 == 1) for at in range(number))
 
 
-#: Twice not large; beyond 128 KiB, where services change how they keep a draft; and beyond what they take in one piece,
-#: for a night.
+#: Two small contents and one above 128 KiB, where services may store a draft differently; for a nightly run, one
+#: above 2 MiB, which services may not read in one piece.
 EVERYTHING: Final = (*many(2), _everything(135_000, short=False))
 LARGEST: Final = (*many(1), _everything(2**21, short=False))
 
@@ -240,10 +240,10 @@ def largest(properties: Properties) -> Content:
 def claim_kept_beside_everything(
     expect: Expect, world: World, content: Content, by: Actor | None = None
 ) -> str:
-    """Claim that a document of the workflow's schema that was taken is there whole; what became of it.
+    """Claim that an accepted document of the workflow's schema is stored whole; return its fate.
 
     Args:
-        content: All that is lost anywhere, beside it; where the whole is refused, the document is saved by itself.
+        content: Fragile values to add; if the service refuses both together, the document is saved alone.
         by: Saves it; by default the author.
     """
     uid, account, schema = world.fresh.uid(), by or world.author, world.samples.workflow_schema
@@ -259,11 +259,11 @@ def claim_kept_beside_everything(
 
 @dataclass
 class _Succession:
-    """What an account saves under one uid, one content after another.
+    """The contents that an account saves one after another under one uid.
 
     Attributes:
-        taken: Documents that were taken, the latest one last.
-        left_out: Parts that were refused by themselves.
+        taken: Accepted documents, the latest one last.
+        left_out: Parts that were refused when sent alone.
     """
 
     uid: str
@@ -276,10 +276,10 @@ class DrawnDrafts:
     """Saves drawn contents as drafts and claims that they come back.
 
     Args:
-        another: Saves each behind the author, too; None for nobody.
+        another: A second account that saves each content after the author; None for nobody.
 
     Attributes:
-        taken: By a part's clause whether it was taken, each time that it was saved by itself or in a whole.
+        taken: For each part's clause, whether the part was accepted, alone or with others.
     """
 
     def __init__(self, world: World, expect: Expect, another: Actor | None = None) -> None:
@@ -289,7 +289,7 @@ class DrawnDrafts:
         self.taken: dict[str, bool] = {}
 
     def claim_come_back(self, example: tuple[Content, ...]) -> None:
-        """Claim that each content comes back after it was saved, and replaces the one before it."""
+        """Claim that each saved content comes back and replaces the one before it."""
         if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
         accounts = filter(None, (self._world.author, self._another))
@@ -301,7 +301,7 @@ class DrawnDrafts:
             self._claim_removed(own.uid, own.taken[-1])
 
     def _claim_removed(self, uid: str, document: dict[str, Any]) -> None:
-        """Claim that a draft, however large, is not given any more after its deletion."""
+        """Claim that a draft of any size is not returned after its deletion."""
         deleted = self._world.author.delete_draft(uid)
         done(deleted)
         read = self._world.author.get_draft(uid)
@@ -311,7 +311,7 @@ class DrawnDrafts:
         )
 
     def _save(self, succession: _Succession, content: Content) -> None:
-        """Save a content whole, or else in the parts that are taken."""
+        """Save a content whole, or else the parts that are accepted."""
         uid, by, left_out = succession.uid, succession.by, succession.left_out
         waiting, saves = [[clause for clause in content.clauses if clause not in left_out]], 0
         while waiting and saves < _MOST_SAVES:
@@ -334,10 +334,10 @@ class DrawnDrafts:
             succession.taken.append(document)
 
     def _claim_taken_by_update(self, by: Actor, record: Callable[..., dict[str, Any]]) -> None:
-        """Claim that a content which was refused for a draft is taken by another one's first update, if by a new one.
+        """Claim that a content that a new draft accepts is also accepted as the first update of another draft.
 
-        How much a draft and its versions may hold, and how many there may be, is not shown: the new one holds somewhat
-        more, and the other one little before. Nor is what else a service refuses: the same is taken behind it.
+        The document does not limit the size or number of versions: so the new draft holds somewhat more, and the
+        other draft held little before. Nor does it say what else is refused: so the content is saved once more last.
         """
         uid, new = self._world.fresh.uid(), self._world.fresh.uid()
         larger = record(new) | {"relevantInformation": {"en": long_text(_MORE)}}
@@ -372,7 +372,7 @@ class DrawnDrafts:
     ) -> None:
         others = [each for each in before if not readers.includes(document, readers.content_of(each))]
         if others:
-            # What no must keeps may be all that two contents differ in; an answer may show earlier ones beside this.
+            # Two contents may differ only in parts that no MUST protects; an answer may also show earlier versions.
             kept = {name: value for name, value in document.items() if name not in {*_TEXTS[EXACT], _EXTRA}}
             current = readers.holds_document(usable(read), kept)
             stale = not current and any(readers.holds_document(read.answer, each) for each in others)
@@ -385,23 +385,23 @@ class DrawnDrafts:
 
 
 def successions() -> SearchStrategy[tuple[Content, ...]]:
-    """Contents that are saved one after another under one uid."""
+    """One to three contents to save one after another under one uid."""
     return st.lists(drawn_content(), min_size=1, max_size=3).map(tuple)
 
 
-#: Kinds that services store in ways of their own: as text, as data, as pictures, or as they are.
+#: File types that services treat differently: as text, data, pictures or plain bytes.
 KINDS: Final = (".txt", ".json", ".xml", ".csv", ".html", ".pdf", ".png", ".bin")
-#: Where services cut files into blocks, in bytes.
+#: Usual block sizes in bytes.
 _BLOCKS: Final = (1024, 4096, 8192, 65_536)
 
 
 @dataclass(frozen=True)
 class File:
-    """A file: the ending of its name, and bytes around a body.
+    """A file: the extension of its name, and its bytes.
 
     Attributes:
-        size: Bytes of a body in which every value comes up and no two blocks are the same.
-        start, end: What stands around it.
+        size: Length of the body, which holds every byte value and no two equal blocks.
+        start, end: Bytes before and after the body.
     """
 
     kind: str
@@ -416,22 +416,22 @@ class File:
 
 
 def files() -> SearchStrategy[File]:
-    """Files of any kind: any bytes around a body that is empty, or within one byte of the size of a block."""
+    """Files of any type: any bytes around a body that is empty or within one byte of a block size."""
     edges = st.builds(int.__add__, st.sampled_from(_BLOCKS), st.integers(-1, 1))
     start = st.one_of(st.sampled_from((b"", contents.MARK)), st.binary(max_size=60))
     end = st.one_of(st.sampled_from((b"", b" ", b"\n", b"\r\n", b"\0", b"\x1a")), st.binary(max_size=20))
     return st.builds(File, st.sampled_from(KINDS), start, st.one_of(st.just(0), edges), end)
 
 
-#: Files that are taken for text or for data, and cut, unpacked or written anew; one has an extension in capitals.
+#: Files that services may cut, unpack or rewrite; one has an extension in capitals.
 _PLAIN: Final = {
     "one null": File(".TXT", b"before\0behind\n\0\0"),
     "data": File(".json", b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'),
     "markup": File(".xml", b"<?xml version='1.0'?>\n<a  b = 'c' ></a>\n"),
     "packed": File(".gz", gzip.compress(b"packed\n", mtime=0)),
 }
-#: One file of each kind with everything in it that is lost anywhere: a mark, line ends, nulls, invalid text, white
-#: space at its end, and more bytes than are read at once: whole blocks of any size, a byte more, or a byte less.
+#: One file of each type with everything fragile: byte order mark, line ends, nulls, invalid text, white space at its
+#: end, and more bytes than are read at once: whole blocks of any size, a byte more, or a byte less.
 FIRST: Final = _PLAIN | {
     kind: File(
         kind,
@@ -444,7 +444,7 @@ FIRST: Final = _PLAIN | {
 
 
 def many_files(world: World, number: int) -> dict[str, bytes]:
-    """Names and contents of small files: with all in them that is lost anywhere where such a one is taken, or texts."""
+    """Names and contents of small files: with all fragile bytes if the service accepts one, else plain texts."""
     rich = [File(".bin", contents.START, _BLOCKS[1] + at, contents.END).content for at in range(number)]
     if taken(upload(world.author, world.document(), "probe.bin", rich[0])):
         return {f"{at}.bin": content for at, content in enumerate(rich)}
@@ -460,7 +460,7 @@ class DrawnFiles:
         self._claim = expect
 
     def claim_comes_back(self, file: File) -> None:
-        """Claim that a file which was taken comes back as it was sent; whether every kind is taken is not shown."""
+        """Claim that an accepted file comes back as it was sent; the document does not say which types are accepted."""
         name, content = f"{self._world.fresh.uid()}-Report-B{file.kind}", file.content
         created = upload(self._world.author, self._uid, name, content)
         if not taken(created):
@@ -469,7 +469,7 @@ class DrawnFiles:
         claim_same_bytes(self._claim("attachment-download-same", "getAttachment"), self._world, made)
 
     def _attached(self, created: Exchange, name: str, content: bytes) -> Attachment:
-        """The file under its name; where it is not found, a claim that it is not under one in small letters."""
+        """The file under its name; if it is not found, claim that it is not stored under the name in lower case."""
         kept = self._claim("attachment-name-kept", "attachmentExists")
         try:
             made = found(self._world.author, Attachment(self._uid, 0, name, content), created, len(content))

@@ -1,4 +1,4 @@
-"""Effects of a request, which may take a moment to show."""
+"""Waiting for the effect of a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOOK_AGAIN_SECONDS = 0.5
 
 
 def until(ask: Callable[[], T], good: Callable[[T], bool], patience: float) -> T:
-    """The latest of what is asked for, again for some seconds until it is good."""
+    """Call `ask` until its result is good or `patience` seconds have passed; return the last result."""
     deadline = time.monotonic() + patience
     while not good(latest := ask()) and time.monotonic() <= deadline:
         time.sleep(_LOOK_AGAIN_SECONDS)

@@ -1,6 +1,6 @@
 """Sends the faults of generated cases, each in an otherwise valid request, and judges the answers.
 
-Which cases a gate sends is dealt out among its realms. A contradiction is confirmed on fresh data before it counts.
+A gate run rotates the cases over its realms. A contradiction is confirmed on fresh data before it counts.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ from registry_contracts.interface.catalogue import Catalogue, Clause, Level
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS
 
-#: Sightings that a fault of the environment may spoil before one is taken as it is.
+#: Attempts that an environment fault may spoil before the next one counts as it is.
 _MOST_SPOILT: Final = 3
-#: Cases of one clause that a brief run sends.
+#: Cases of one clause in a brief run.
 MOST_IN_BRIEF: Final = 3
 _SEVERAL: Final = "errors-several-faults"
-#: Valid names of what is not there.
+#: Valid identifiers of things that do not exist.
 _ABSENT: Final = {"uid": never_used(), "attachmentId": str(NO_ATTACHMENT)}
 #: Sends faults in one request, on fresh data.
 Send = Callable[..., Exchange]
 
 
 def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
-    """What sends faults of an operation as the author, in an otherwise valid request."""
+    """A function that sends faults of an operation as the author, in an otherwise valid request."""
 
     def send(*faults: Fault) -> Exchange:
         request = ordinary.on_shared_data(operation)
@@ -61,7 +61,7 @@ def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
             request = with_fault(request, fault, world.fresh)
         in_body = all(fault.place == "body" for fault in faults)
         if operation.endswith("Contact") and in_body and isinstance(request.body, dict):
-            # Nothing that may be refused for a reason of its own.
+            # Leave out optional fields, which may be refused for other reasons.
             faulty = {step for fault in faults for step in fault.steps[:1]}
             others = CONTACT_FIELDS.keys() - {"header", *MANDATORY_FIELDS, *faulty}
             request = replace(request, body=without(request.body, *others))
@@ -71,13 +71,12 @@ def sending(operation: str, ordinary: OrdinaryRequests, world: World) -> Send:
 
 
 class Probe:
-    """Judges the faults of one operation's generated cases by the clauses that speak about them.
+    """Judges the faults of one operation's generated cases by their clauses.
 
     Args:
         reporting: How a contact operation reports faulty records.
-        deal: Deals them to the realms of the run that have the operation; so many of each must clause, and no others,
-            where it says how many.
-        everything: Each realm sends every case, as in a night.
+        deal: Rotates the faults over the realms that have the operation; `most` limits them to so many per MUST clause.
+        everything: Each realm sends every case, as in a nightly run.
     """
 
     def __init__(
@@ -104,12 +103,13 @@ class Probe:
         self._looks = described.safe
 
     def judge_all(self, cases: Iterable[Case]) -> None:
-        """Judge the faults of generated cases: those of a contact's fields in few records, and alone what is not told.
+        """Judge the faults of generated cases: first a contact's field faults together in few records, the rest alone.
 
-        A fault that errors tell beside others they tell alone as well; what counts against a service is seen alone.
+        A fault that the errors report among others counts as reported alone. A contradiction of a fault's clause needs
+        the fault sent alone.
 
         Raises:
-            Untested: this realm has no share of the faults.
+            Untested: other realms send the faults.
         """
         faults = [fault for case in cases for fault in faults_of(self._operation, case)]
         of_fields = (each for each in faults if self._field_of(each) and self._speaks_of(each))
@@ -129,8 +129,8 @@ class Probe:
     def _due(self, faults: Iterable[Fault]) -> Iterator[Fault]:
         """The faults of generated cases that this realm sends alone.
 
-        Where what is accepted stays, only what a must rules out is sent, and of a submission what a should does, once:
-        a record for each fault that a service takes would use up the places of cases that need one.
+        If accepted records are permanent, only faults that a MUST rules out are sent (for submissions also the first
+        that a SHOULD rules out): each accepted fault would use up the budget of other cases.
         """
         for fault in faults:
             clause = self.clause_of(fault)
@@ -149,7 +149,7 @@ class Probe:
                 yield fault
 
     def _is_near_miss(self, fault: Fault) -> bool:
-        """Whether near misses of the identifier rule, which have cases of their own, contain a fault."""
+        """Whether a fault is a near miss of the identifier rule; other cases send those."""
         return fault.key.startswith("path.uid:") and self._operation in (*LOOKS, *STORES)
 
     def _stays(self, clause: Clause, number: int) -> bool:
@@ -157,17 +157,17 @@ class Probe:
         return self._adds_records and clause.level is not Level.MUST and not once
 
     def _by_itself(self, fault: Fault) -> bool:
-        """Whether no other case judges the clause of a fault, which has fewer generated cases than a run has realms."""
+        """Whether no other case judges the clause of a fault and it has fewer generated cases than a run has realms."""
         if self._operation.endswith("Contact") and fault.kind == "missing":
             return True
         of_text = CONTACT_FIELDS.get("".join(fault.steps[:1]), "string") == "string"
         return fault.place == "body" and (of_text or fault.kind != "wrong-kind")
 
     def clause_of(self, fault: Fault) -> Clause:
-        """The clause that speaks about a fault.
+        """The clause about a fault.
 
         Raises:
-            SuiteError: the catalogue knows none, so that nobody can say whether it may be taken.
+            SuiteError: the catalogue has none, so it is unknown whether the fault may be accepted.
         """
         clause = self._catalogue.for_fault(self._operation, fault.key)
         if clause is None:
@@ -175,13 +175,13 @@ class Probe:
         return clause
 
     def judge(self, fault: Fault) -> None:
-        """Send a fault; one about which the document is silent is observed.
+        """Send a fault and judge the answer; if the document is silent about it, observe the answer.
 
-        What has been confirmed at an earlier fault is not looked for again. Neither what a fault contradicts nor what
-        stands in its way keeps the faults after it from being judged.
+        A contradiction that an earlier fault confirmed is not confirmed again. Neither a contradiction nor an obstacle
+        keeps later faults from being judged.
         """
         try:
-            with suppress(Contradiction):  # which is noted
+            with suppress(Contradiction):  # already noted
                 self._judge(self.clause_of(fault), fault)
         except OBSTACLES as obstacle:
             self._attempt.obstacle = self._attempt.obstacle or obstacle
@@ -202,24 +202,24 @@ class Probe:
                 raise Contradiction(result)
 
     def _told_together(self, records: Iterable[list[Fault]]) -> set[int]:
-        """Send records of several faults.
+        """Send records with several faults each.
 
         Returns:
-            The ids of the fault objects that errors told as they tell a single one.
+            The ids of the fault objects that the errors reported as they would a single fault.
         """
         told = set[int]()
-        with suppress(*OBSTACLES):  # each fault is judged alone then
+        with suppress(*OBSTACLES):  # the faults are then judged alone
             for record in records:
                 sent = self._send(*record)
                 names = [fault for fault in record if self._is_told(fault, sent)]
                 self._claim_several_told(record, sent)
                 told.update(map(id, names))
                 if len(names) <= 1 < len(record):
-                    break  # the operation tells one fault at a time
+                    break  # the operation reports one fault at a time
         return told
 
     def _is_told(self, fault: Fault, sent: Exchange) -> bool:
-        """Whether the errors of a record of several faults tell one of them as they have to tell it alone."""
+        """Whether the errors of a record with several faults report this one as if it had been sent alone."""
         shown = Attempt(self._attempt.number)
         try:
             self._claim(self._expect(shown, fault), self.clause_of(fault), fault, sent)
@@ -231,7 +231,7 @@ class Probe:
         return True
 
     def _claim_several_told(self, record: list[Fault], sent: Exchange) -> None:
-        """Claim that one errors array names the field of each fault; what counts as a fault is a must."""
+        """Claim that one errors array names the field of each fault that a MUST rules out."""
         fields = [self._field_of(fault) for fault in record if self.clause_of(fault).level is Level.MUST]
         key = (_SEVERAL, self._operation)
         if len(fields) < 2 or not readers.errors(usable(sent)) or key in self._attempt.confirmed:
@@ -241,7 +241,7 @@ class Probe:
             return [name for name in fields if not errors_array.reports(usable(exchange), name)]
 
         if missed := untold(sent):
-            seen = f"nothing told of {', '.join(missed)}"
+            seen = f"nothing reported for {', '.join(missed)}"
             self._attempt.note(contradicted(*key, "each field named", seen, (sent.id,), sent.role))
             self._attempt.look_again({key}, lambda: {key} if untold(self._send(*record)) else set())
         else:
@@ -254,7 +254,7 @@ class Probe:
             self._attempt.observations.append(observed(clause.id, self._operation, seen))
 
     def _contradictions(self, clause: Clause, fault: Fault) -> dict[tuple[str, str], Result]:
-        """What sending a fault contradicts; sent again while the environment may be behind it. Nothing is noted yet."""
+        """What a fault contradicts, not noted yet; sent again while the environment may be the cause."""
         for _ in range(_MOST_SPOILT):
             before = len(self._attempt.exchanges)
             try:
@@ -279,10 +279,10 @@ class Probe:
         return Expect(shown, self._catalogue, (self.clause_of(fault).id, *TOLD_CLAUSES))
 
     def _claim(self, expect: Expect, clause: Clause, fault: Fault, exchange: Exchange) -> None:
-        """Claim that a fault was refused, and that the content of a contact was refused with the right errors."""
+        """Claim that a fault was refused, and a fault in a contact's content with the right errors."""
         told = self._field_of(fault)
         if self._operation == "createToken":
-            # How a refused sign-in is answered is not shown.
+            # The document does not say how a sign-in is refused.
             expect(clause.id, self._operation).meets("no-token", exchange)
         elif not told:
             expect(clause.id, self._operation).turned_down(exchange, refused_for(fault.key))
@@ -290,27 +290,27 @@ class Probe:
             self._reporting().claim_told(expect, clause.id, exchange, told, fault.key)
 
     def _field_of(self, fault: Fault) -> str:
-        """The field of a contact that a fault is in, which its errors have to tell; empty for any other fault."""
+        """The faulty field of a contact, which the errors must name; empty for any other fault."""
         if fault.place != "body" or not self._operation.endswith("Contact"):
             return ""
         return next(iter(fault.steps or (fault.value if fault.kind == "unknown-property" else ())), "")
 
     def _relies_on_absence(self, fault: Fault) -> None:
-        """See that an operation which looks for something refuses what is absent, when it did not refuse a bad name.
+        """Require that a read operation that did not refuse a bad name refuses an absent one.
 
         Raises:
-            Blocked: it does not, so that a bad name cannot be told apart; absence has clauses of its own.
+            Blocked: it does not, so nothing can be said about bad names; absence has clauses of its own.
         """
         absent = _ABSENT.get(fault.name) if fault.place == "path" and fault.kind != "unknown-value" else None
         if absent is None or not self._looks:
             return
         control = self._send(replace(fault, value=absent))
         if not usable(control).refusal:
-            raise Blocked(self._operation, "does not refuse what is absent, so nothing can be told apart")
+            raise Blocked(self._operation, "does not refuse absent records, so a bad name proves nothing")
 
 
 def _records(faults: Iterable[Fault]) -> list[list[Fault]]:
-    """Faults of fields in as few records as hold one fault of a field each, and one missing field at most."""
+    """Group field faults into few records, each with at most one fault per field and one missing field."""
     records: list[tuple[set[str], list[Fault]]] = []
     for fault in faults:
         takes = {"".join(fault.steps[:1]) or "unknown", "missing" if fault.kind == "missing" else ""} - {""}

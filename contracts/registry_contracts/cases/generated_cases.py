@@ -1,8 +1,8 @@
-"""Requests with one fault each, as Schemathesis's coverage phase makes them of the OpenAPI description.
+"""Requests with one fault each, as Schemathesis's coverage phase makes them from the OpenAPI description.
 
-A generated case is valid but for one part. That part is put into a request that the service is known to take, under
-identifiers of the run's own, so that nothing but the fault can be the reason of a refusal. Which clause rules a fault
-out, and how firmly, is said by `faults` in the catalogue of clauses.
+A generated case is valid except for one part. That part is put into a request that the service accepts, with the
+run's own identifiers, so that only the fault can cause a refusal. `faults` in the catalogue names the clause that
+rules a fault out, and its level.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from registry_contracts.exchanges.request_facts import faults_of_body
 from registry_contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
 from registry_contracts.session.namespace import Namespace
 
-#: What Schemathesis generates: the parts of one request.
+#: A generated request.
 Case = schemathesis.Case[Any]
-#: Words of Schemathesis for what is wrong, and those of the catalogue.
+#: Schemathesis's descriptions of faults → the catalogue's.
 _KINDS: Final[Mapping[str, str]] = {
     "Missing": "missing",
     "String larger than maxLength": "too-long",
     "String smaller than minLength": "too-short",
     "Value not matching": "pattern",
     "Invalid enum value": "unknown-value",
-    # On the wire every parameter is text, so another kind is just a value.
+    # On the wire every parameter is text, so another type is just another value.
     "Incorrect type": "unknown-value",
     "Object with unexpected properties": "unknown-property",
     "Unsupported Content-Type": "unknown-value",
     "Malformed Content-Type": "malformed",
 }
-#: The one parameter whose kind shows in a text.
+#: The one parameter whose type shows in its text.
 _NUMBER: Final = "attachmentId"
 _UIDS: Final = ("uid", "identifier")
-#: The language that the headers of our records declare, and another one.
+#: The language in the headers of our records, and another one.
 _DECLARED, _OTHER = "en", "fr"
-#: Stands in for what is empty: whether that counts as missing is not shown.
+#: Replaces empty values: the document does not say whether they count as missing.
 _WORD: Final = "Maathai"
 
 
 def with_generated_cases(test: Callable[..., None]) -> Callable[..., None]:
-    """Give a test all generated `cases` of the operation that its item is about.
+    """Give a test all generated `cases` of its operation.
 
-    Cases are made when the item runs, and not when it is collected; the fixture `description` names the operation.
+    They are made when the test runs, not when it is collected; the fixture `description` names the operation.
     """
     generated: list[Case] = []
 
@@ -79,11 +79,11 @@ class Fault:
 
     Attributes:
         place: `path`, `query`, `header` or `body`.
-        steps: The name of the parameter, or the members that lead to what is put into a valid body.
-        key: In the catalogue's notation, such as `body.firstName:missing`.
-        value: What stands there instead; `ABSENT` when it is left out.
-        behind: The value stands behind a right item of an array, or beside a right text in another language.
-        for_nights: A gate tries the same kind in the other of these places.
+        steps: The name of the parameter, or the path to the member to replace in a valid body.
+        key: In the catalogue's notation, for example `body.firstName:missing`.
+        value: The faulty value; `ABSENT` if the part is left out.
+        behind: The value follows a valid array item, or is added to a valid text in another language.
+        for_nights: Nightly runs only; a gate run sends the same fault in the other of these places.
     """
 
     place: str
@@ -105,7 +105,7 @@ class Fault:
 
 
 def faults_of(operation: str, case: Case) -> list[Fault]:
-    """The fault of a generated case; twice for a member among several, none for what is no fault on the wire."""
+    """The fault of a generated case; two for a member among several, none if it is no fault on the wire."""
     data: Any = case.meta.phase.data if case.meta else None
     place = str(data.parameter_location.value) if data.parameter_location else ""
     kind = next((word for says, word in _KINDS.items() if data.description.startswith(says)), "")
@@ -117,7 +117,7 @@ def faults_of(operation: str, case: Case) -> list[Fault]:
         getattr(case, {"path": "path_parameters", "header": "headers"}.get(place, place)) or {}
     )
     if kind == "unknown-property":
-        # Headers that nobody knows are no fault of a request.
+        # Unknown headers are no fault.
         unknown = {name: text for name, text in holder.items() if name.startswith("x-schemathesis")}
         return [_fault(place, "", kind, unknown)] if place == "query" else []
     value = holder[data.parameter]
@@ -142,7 +142,7 @@ def _fault(place: str, name: str, kind: str, value: Any) -> Fault:
 
 
 def _in_body(operation: str, body: Any) -> list[Fault]:
-    """Faults of a body that is wrong as a whole, or in one member."""
+    """Faults of a body that is wrong in one member or altogether."""
     if not isinstance(body, dict):
         return [Fault("body", (), "body:wrong-kind", _filled(body))]
     (found,) = faults_of_body(operation, body)
@@ -151,7 +151,7 @@ def _in_body(operation: str, body: Any) -> list[Fault]:
     if not steps:
         unknown = {name: value for name, value in body.items() if name.startswith("x-schemathesis")}
         return [Fault("body", (), found.key, unknown)]
-    # What is put in is a whole member, one of a header by itself: the rest of a header has to stay right.
+    # Replace a whole member; in a header only the faulty one, since the rest of a header has to stay valid.
     put = steps[: 2 if steps[0] == "header" and len(steps) > 1 else 1]
     value = body
     for step in put:
@@ -160,7 +160,7 @@ def _in_body(operation: str, body: Any) -> list[Fault]:
         value = {_DECLARED if name == "aa" else name: text for name, text in value.items()}
     wrong = _at(body, steps) if not found.firm else ""
     if wrong not in ("", [], {}):
-        # Read kindly by many services, about which the document says nothing; what is empty is filled below.
+        # Many services accept these; the document does not say. Empty values are filled below.
         kind = "null" if wrong is None else "number"
     fault = Fault("body", put, f"{place}:{kind}", _filled(value))
     among = len(steps) > len(put) and (isinstance(value, list) or put[0] in LOCALISED_FIELDS)
@@ -177,7 +177,7 @@ def _at(value: Any, steps: Iterable[str]) -> Any:
 
 
 def _filled(value: Any) -> Any:
-    """A value with something in it wherever it is empty."""
+    """The value with all empty places filled."""
     if value == "":
         return _WORD
     if value == {}:
@@ -205,7 +205,7 @@ def with_fault(request: Request, fault: Fault, fresh: Namespace) -> Request:
 
 
 def _inside(value: str, fresh: Namespace) -> str:
-    """A faulty identifier moved into the run's namespace, with its fault kept."""
+    """A faulty identifier moved into the run's namespace; it keeps its fault."""
     moved = fresh.prefix + value
     right_length = UID_SHORTEST <= len(value) <= UID_LONGEST
     return moved if right_length else moved[: max(len(value), len(fresh.prefix) + 1)]

@@ -1,4 +1,4 @@
-"""Bodies and texts that break services, dealt out to realms and operations; nothing here sends a request."""
+"""Bodies and texts that break services, rotated over realms and operations; nothing here sends requests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Deal:
-    """Deals the values of a table to the realms of a run, so that the run meets all of them; the fixture `deal`.
+    """Rotates the values of a table over the realms of a run, so that the run sends all; the fixture `deal`.
 
     Attributes:
-        place: The realm's place among the document realms of the run.
-        realms: How many these are; in a run of one realm, it gets the whole table.
-        most: So many values of a table at most; None for all.
+        place: The realm's position among the document realms of the run.
+        realms: The number of these realms; a single realm gets the whole table.
+        most: Maximum number of values from a table; None for all.
     """
 
     place: int
@@ -29,23 +29,23 @@ class Deal:
     most: int | None = None
 
     def __call__(self, table: Mapping[str, T], turn: int = 0) -> dict[str, T]:
-        """The values of a table whose turn it is, at least one; another turn begins with another realm."""
+        """This realm's values of a table, at least one; `turn` shifts which realm gets the first value."""
         items = list(table.items())
         mine = [item for number, item in enumerate(items) if (number + turn) % self.realms == self.place]
         return dict(mine[: self.most] or [items[(self.place + turn) % len(items)]])
 
     def whole(self, table: Iterable[T]) -> list[T]:
-        """The values that every realm sends, all of them or the first ones."""
+        """The values that every realm sends: all, or the first `most`."""
         return list(table)[: self.most]
 
 
 _DEEP: Final = 20_000
 _LONG: Final = 6_000
-#: Query parameters of the lists that are tried with odd texts.
+#: Query parameters of lists to try with odd texts.
 _TEXT_OPTION: Final = re.compile("(filter|top)$")
 _KEY: Final = re.compile(r'"([A-Za-z_]\w*)":')
 
-#: Texts for path segments and query values; half a surrogate pair becomes bytes that are no UTF-8.
+#: Texts for path segments and query values; half a surrogate pair is sent as invalid UTF-8.
 ODD_TEXTS: Final[Mapping[str, str]] = {
     "right to left": "\u202eabc\u202c",
     "combining": "e\u0301" * 20,
@@ -65,22 +65,22 @@ HUGE_NUMBER: Final = "9" * 30
 
 
 def long_text() -> str:
-    """A text longer than servers like to see in an address, and shorter than what proxies cut."""
+    """A text longer than many servers accept in an address, but short enough for proxies."""
     return "long-" * (_LONG // 5)
 
 
 def malformed(value: dict[str, Any]) -> dict[str, bytes]:
-    """Texts whose end is not that of the object they begin, in JSON and in any dialect of it.
+    """Objects with a wrong end, invalid in JSON and in every dialect of it.
 
     Args:
-        value: An object with at least one member that would be accepted if it were sent as it should be.
+        value: An object with at least one member that would be accepted as valid JSON.
     """
     text = json.dumps(value)
     return {"cut short": text[:-1].encode(), "another bracket": f"{text[:-1]}]".encode()}
 
 
 def dialects(value: dict[str, Any]) -> dict[str, bytes]:
-    """Texts that are no JSON, though readers of its dialects find the value in them; as `malformed`."""
+    """Invalid JSON that parsers of JSON dialects accept; `value` as for `malformed`."""
     text = json.dumps(value)
     spoilt = {
         "single quotes": _single_quoted(text),
@@ -98,7 +98,7 @@ def _single_quoted(text: str) -> str:
 
 
 def at_the_edges(value: dict[str, Any]) -> dict[str, bytes]:
-    """Bodies at the edges of JSON; whether they are taken is not shown, but none may break the service."""
+    """Bodies at the edges of JSON: they may be accepted or refused, but none may break the service."""
     inside = json.dumps(value)[1:-1]
     bodies: dict[str, bytes] = {
         "empty": b"",
@@ -125,16 +125,16 @@ def at_the_edges(value: dict[str, Any]) -> dict[str, bytes]:
     return bodies
 
 
-#: The odd bodies that break most services: what no storage takes, and what no recursion does.
+#: The odd bodies that break most services: one that storage rejects, one that is too deep for recursion.
 _SHARPEST: Final = ("no text", "deep objects")
 
 
 def odd_requests(request: Request, turn: int | None = None) -> list[Request]:
-    """A request with something odd in it, be it in its body, in its path or in the query of a list.
+    """Variants of a request with something odd in its body, its path or a list's query.
 
     Args:
-        turn: Of the odd bodies those that break most services and one other, and one odd text in each other place;
-            another one for the next turn. None for all.
+        turn: Selects one odd body (besides the two that break most services) and one odd text for each other place;
+            None for all.
     """
     if isinstance(request.body, dict):
         bodies = at_the_edges(request.body)
@@ -155,6 +155,6 @@ def _in_turn(table: Sequence[T], turn: int | None) -> Sequence[T]:
 
 
 def turn_of(operation: str, realm: str) -> int:
-    """The place of an operation in a realm among all, those in four realms first."""
+    """The position of an operation in a realm among all; operations in most realms come first."""
     described = sorted(load_description().operations.values(), key=lambda each: (-len(each.realms), each.id))
     return [(each.id, name) for each in described for name in each.realms].index((operation, realm))

@@ -1,7 +1,7 @@
 """Identifiers at the edges of the rule and outside it, near misses of it, and pairs that services confuse.
 
-All are within the namespace of the run. A near miss is made of an identifier under which something is there, so that
-a service which tidies it discloses or changes what belongs to another one.
+All are in the namespace of the run. A near miss is made from the identifier of an existing record, so a service that
+normalises it reads or changes that record.
 """
 
 from __future__ import annotations
@@ -45,29 +45,29 @@ from registry_contracts.settings.target import RealmSettings, Target
 
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9_-]", re.ASCII)
 
-#: The neighbours of the allowed ranges in ASCII, and what people write into names; NUL last, as proxies refuse it.
+#: ASCII neighbours of the allowed ranges, and characters people write in names; NUL last, since proxies refuse it.
 FORBIDDEN: Final = tuple(" .,/+!:@[`{%*~$'\0")
-#: A letter encoded twice, which stands for it where an address is decoded twice.
+#: A letter encoded twice; a service that decodes twice reads the letter.
 TWICE: Final = "%41"
-#: What the printed pattern lets in when its doubled backslash is read literally.
+#: Characters that the printed pattern allows if its doubled backslash is read literally.
 MISREAD: Final = ("]", "^", "\\")
-#: An accented letter and an Arabic-Indic one, which patterns that know Unicode take for a letter and a digit.
+#: An accented letter and an Arabic-Indic digit; Unicode-aware patterns accept them as letter and digit.
 _LETTER, _DIGIT = "\u00e9", "\u0661"
-#: More of these, Cyrillic or, caseless, for k and s; wide look-alikes of a letter, a digit and the signs; an emoji.
+#: More of these: Cyrillic; case variants of k and s; full-width letter, digit and sign; a hyphen; an emoji.
 NON_ASCII: Final = (
     *(_LETTER, "\u0430", "\u212a", "\u017f"),
     *("\uff21", "\uff11", _DIGIT, "\uff3f", "\u2011", "\U0001f333"),
 )
-#: Line breaks, which `$` lets through at the end of a text in many engines.
+#: Line breaks; in many engines `$` allows one at the end.
 LINE_BREAKS: Final = ("\r", "\r\n", "\n")
-#: Every character of ASCII that the rule leaves out.
+#: Every ASCII character that the rule does not allow.
 ALL_FORBIDDEN: Final = tuple(chr(code) for code in reversed(range(128)) if not _ALLOWED.fullmatch(chr(code)))
-#: Half a surrogate pair, which goes out as bytes that are no UTF-8.
+#: Half a surrogate pair, which is sent as invalid UTF-8.
 NO_UTF_8: Final = "\ud800"
 
 
 def within(world: World, uid: str, signs: str) -> list[str]:
-    """The uid of a record of ours with just one of these signs in its middle; the run may write to each of them."""
+    """Our record's uid with one of these signs in its middle, each claimed for the run, which may then write to it."""
     half = len(uid) // 2
     identifiers = [uid[:half] + sign + uid[half:] for sign in signs]
     for identifier in identifiers:
@@ -76,14 +76,14 @@ def within(world: World, uid: str, signs: str) -> list[str]:
 
 
 def foldings(uids: Iterable[str]) -> list[str]:
-    """Valid uids that a careless service might take bad ones for.
+    """Valid uids that a careless service might turn bad ones into.
 
     Args:
         uids: Uids outside the rule.
 
     Returns:
-        Without the bad characters, with them replaced by hyphen or underscore, cut at the first of them or at 128
-        characters, and folded to ASCII; each once. A letter encoded twice stands for itself and folds to nothing.
+        Each uid without the bad characters, with them replaced by hyphen or underscore, cut at the first of them or
+        at 128 characters, and folded to ASCII; without duplicates. Uids with a letter encoded twice are skipped.
     """
     plain = [uid for uid in uids if TWICE not in uid]
     folded_uids = [folded for uid in plain for folded in _foldings(uid) if is_valid_uid(folded)]
@@ -107,13 +107,13 @@ def _without(uid: str, substitute: str) -> str:
 
 
 def percent_encoding(uid: str) -> Callable[[str], str]:
-    """Return what rewrites an address so that every character of a uid is percent-encoded, the allowed ones too."""
+    """Return a function that percent-encodes every character of a uid in an address, even the allowed ones."""
     encoded = "".join(f"%{byte:02X}" for byte in uid.encode("utf-8"))
     return lambda address: address.replace(uid, encoded)
 
 
 def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
-    """A spare identifier of the settings that matches a pattern as a whole."""
+    """A spare identifier of the settings that matches a pattern."""
     for identifier in settings.spare_identifiers:
         if re.fullmatch(pattern, identifier):
             return identifier
@@ -121,7 +121,7 @@ def spare(settings: RealmSettings, realm: str, pattern: str) -> str:
 
 
 def foreign_schema(target: Target, realm: str, turn: str) -> str:
-    """A workflow schema of another realm that is not this one's; another one for each turn, as far as there are."""
+    """A workflow schema of another realm, different from this realm's; `turn` rotates over them."""
     own = target.realm_settings(realm).workflow_schema
     named = (target.realm_settings(other).workflow_schema for other in target.realms if other != realm)
     schemas = [schema for schema in dict.fromkeys(named) if schema and schema != own]
@@ -131,12 +131,12 @@ def foreign_schema(target: Target, realm: str, turn: str) -> str:
 
 
 def other_case(fresh: Namespace, identifier: str) -> str:
-    """An identifier that differs in letter case only, behind the run's prefix."""
+    """The identifier with swapped letter case after the run's prefix."""
     return fresh.prefix + identifier.removeprefix(fresh.prefix).swapcase()
 
 
 _ANY_KIND, _LONGEST, _CASE = "uid-any-kind", "uid-longest", "uid-case-sensitive"
-#: A sign that the rule allows beside small letters and digits, by the clause about it, as an ending.
+#: Endings with signs that the rule allows besides lower-case letters and digits, by clause.
 _SIGNS: Final[Mapping[str, str]] = {"uid-underscore": "_a", _ANY_KIND: "ABCXYZ", "uid-hyphen": "-a--"}
 SIGN_CLAUSES: Final = (_LONGEST, _CASE, *_SIGNS)
 _SAVE_SPARES: Final = ("draft-save-spares-others", "saveDraft")
@@ -145,10 +145,10 @@ ALIKE_CLAUSES: Final = (_ANY_KIND, _LONGEST, *_SIGNS, _SAVE_SPARES[0], _DELETE_S
 
 
 def claim_every_sign(world: World, expect: Expect) -> None:
-    """Claim that one uid which is as long as any and holds every sort of sign names a draft, and no other one does.
+    """Claim that a uid of maximum length with every kind of sign names a draft, and that similar uids do not.
 
-    One draft judges what many others judge one by one. Where it fails, an ordinary uid is tried, then uids with one
-    peculiarity each, so that the finding is about the one that is at fault.
+    One draft does the work of many. If it fails, an ordinary uid is tried, then uids with one special feature each,
+    so that the finding names the feature at fault.
     """
     ending = "".join(_SIGNS.values())
     uid = world.uid(UID_LONGEST - len(ending)) + ending
@@ -160,7 +160,7 @@ def claim_every_sign(world: World, expect: Expect) -> None:
     in_other_case = world.author.get_draft(other_case(world.fresh, uid))
     life["deleteDraft"] = world.author.delete_draft(uid)
     whole = readers.holds_document(usable(life["getDraft"]), document)
-    if whole:  # what shows the draft judges these, whatever else fails
+    if whole:  # a correct read is enough to judge these, whatever else fails
         _claim_named(expect, world, life, document)
         _claim_case_counts(expect(_CASE, "getDraft"), world, document, in_other_case)
     left = world.author.draft_exists(uid)
@@ -189,7 +189,7 @@ def _claim_named(
 
 
 def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], read: Exchange) -> None:
-    """Claim that a draft is not given that was asked for by its uid in other letter case."""
+    """Claim that a draft is not found under its uid in other letter case."""
     found = readers.holds_document(usable(read), document)
     if found and readers.holds_document(usable(world.author.get_draft(never_used())), document):
         raise Blocked("getDraft", "gives the draft under any uid")
@@ -198,7 +198,7 @@ def _claim_case_counts(claim: Claim, world: World, document: dict[str, Any], rea
 
 
 def _kinds(world: World) -> list[tuple[str, str]]:
-    """Valid uids of every kind and of lengths between the ends of the range, each with the clause that promises it."""
+    """Valid uids of every kind and of medium lengths, each with the clause that promises it."""
     small, both = string.ascii_lowercase, string.ascii_letters
     return [
         ("uid-digits-only", world.fresh.without_prefix(string.digits, 25)),
@@ -213,7 +213,7 @@ def _kinds(world: World) -> list[tuple[str, str]]:
 
 
 def saved_under_every_kind(world: World) -> list[tuple[str, str, Exchange]]:
-    """The saves of drafts under `_kinds`, each with its clause and uid; the drafts stay until the end of the run."""
+    """Drafts saved under `_kinds`, as (clause, uid, exchange); they stay until the end of the run."""
 
     def make() -> list[tuple[str, str, Exchange]]:
         made = []
@@ -237,10 +237,10 @@ def claim_every_kind(world: World, expect: Expect) -> None:
         claim_as_ordinary(expect, world, clause, world.author.draft_exists(uid))
 
 
-#: Characters of the beginning that alike identifiers have in common.
+#: Length of the common beginning of similar identifiers.
 _BEGINNING: Final = 24
-#: Identifiers that services confuse, by what stands behind one beginning, each with the clause that it is acceptable
-#: by; the latter half is deleted, so that the plainer ones stay that they may be taken for.
+#: Endings of identifiers that services confuse, each with the clause that allows it. The second half is deleted;
+#: the plainer ones stay, since a service may confuse the others with them.
 ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "signs": (("bc", _ANY_KIND), ("b-c", "uid-hyphen"), ("b_c", "uid-underscore"), ("b--c", "uid-hyphen")),
     "lengths": tuple(
@@ -251,9 +251,9 @@ ALIKE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
 
 
 def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
-    """Claim that alike identifiers name drafts of their own: each comes back, and those that are not deleted stay.
+    """Claim that similar identifiers name different drafts: each comes back, and those that are not deleted stay.
 
-    Whether one exists is asked when all else is read, so that a check which is wrong itself hides no other finding.
+    The exists checks come after all reads, so that a broken check hides no other finding.
     """
     beginning = world.uid(_BEGINNING)
     alike = {beginning + end: clause for end, clause in ALIKE[kind]}
@@ -292,7 +292,7 @@ def claim_told_apart(world: World, expect: Expect, kind: str) -> None:
 _SHORT, _LONG, _CHARACTER = "uid-too-short", "uid-too-long", "uid-forbidden-characters"
 _MISREAD, _WIDE, _NEWLINE = "uid-misread-range", "uid-non-ascii", "uid-trailing-newline"
 MISS_CLAUSES: Final = (_SHORT, _LONG, _CHARACTER, _MISREAD, _WIDE, _NEWLINE)
-#: Operations that near misses are sent to: those that look for something under a uid, and those that store.
+#: Operations that get near misses: those that look something up by uid, and those that store.
 LOOKS: Final = (
     *("getDraft", "getDraftInfo", "draftExists", "updateContact"),
     *("attachmentExists", "getAttachment", "getAttachmentThumbnail"),
@@ -302,13 +302,13 @@ STORES: Final = ("saveDraft", "createAttachment", "persistTemporaryFile")
 
 @dataclass(frozen=True)
 class NearMiss:
-    """One way to break the identifier rule by little.
+    """One way to break the identifier rule slightly.
 
     Attributes:
         clause: The clause that rules it out.
-        insert: What is put into the identifier; of the lengths, what is behind it.
-        place: Where, from 0 for the middle to 1 for the end.
-        length: In place of an insertion, the identifier's length.
+        insert: Text to insert into the identifier.
+        place: Where to insert it, from 0 (middle) to 1 (end).
+        length: Length of the identifier, instead of an insertion.
     """
 
     clause: str
@@ -317,14 +317,14 @@ class NearMiss:
     length: int = 0
 
     def of(self, uid: str) -> str:
-        """Return an identifier that breaks the rule so, made of one that keeps it."""
+        """Return an identifier that breaks the rule this way, made from a valid one."""
         if self.length:
             return (uid + "x" * self.length)[: self.length]
         at = len(uid) // 2 + round(self.place * (len(uid) - len(uid) // 2))
         return uid[:at] + self.insert + uid[at:]
 
 
-#: One of each sort that services let through, the most telling first.
+#: One of each kind that services tend to accept, the most likely first.
 MISSES: Final = (
     NearMiss(_NEWLINE, "\n", 1.0),
     NearMiss(_WIDE, _LETTER),
@@ -344,7 +344,7 @@ MISSES: Final = (
     NearMiss(_MISREAD, "\\"),
 )
 
-#: What is sent where a service that takes it stores it: every sign by itself, beside the others.
+#: For saves, where an accepted near miss is stored: the same, and every sign alone.
 MISSES_OF_SAVES: Final = (
     *MISSES,
     *(NearMiss(_CHARACTER, sign) for sign in (TWICE, *FORBIDDEN)),
@@ -354,7 +354,7 @@ MISSES_OF_SAVES: Final = (
 
 
 def near_misses() -> SearchStrategy[NearMiss]:
-    """Near misses with any character that the rule leaves out, at any place of the second half."""
+    """Near misses with any forbidden character at any place in the second half, or with a wrong length."""
     places = st.sampled_from((0.0, 0.3, 0.5, 0.8, 1.0))
     plain = [sign for sign in ALL_FORBIDDEN if sign not in MISREAD]
     wide = st.characters(codec="utf-8", min_codepoint=0x80)
@@ -370,7 +370,7 @@ def near_misses() -> SearchStrategy[NearMiss]:
 
 
 class NearMisses:
-    """Sends requests of one operation that are right but for their identifier."""
+    """Sends requests of one operation that are valid except for their identifier."""
 
     def __init__(self, operation: str, world: World, ordinary: OrdinaryRequests, expect: Expect) -> None:
         self._operation = operation
@@ -382,7 +382,7 @@ class NearMisses:
         self.refused: Exchange | None = None
 
     def claim_refused(self, miss: NearMiss, by: Actor | None = None) -> None:
-        """Claim that an identifier which nearly keeps the rule is refused, by default to the author."""
+        """Claim that a near miss is refused; sent by the author by default."""
         request = self._request(miss)
         uid = miss.of(request.path["uid"])
         self._world.fresh.claim(uid)
@@ -391,21 +391,21 @@ class NearMisses:
             requests.saving(self._world, uid) if self._operation == "saveDraft" else requests.at(request, uid)
         )
         sent = spoilt.send(by or self._world.author)
-        # Operations that only look refuse what is absent, and cannot be told apart where they do not.
+        # A read that does not even refuse absent records proves nothing about bad identifiers.
         looks = self._operation in operations_with(safe=True)
         control = partial(self._control, request) if looks else None
         claim_each_refused(self._judging(miss.clause), [sent], control)
         self.refused = self.refused or sent
 
     def claim_all_refused(self, properties: Properties, deal: Deal) -> None:
-        """Claim that near misses are refused: this realm's share of the known ones, and one that is drawn."""
+        """Claim that near misses are refused: this realm's share of the known ones, and a drawn one."""
         table = MISSES_OF_SAVES if self._operation == "saveDraft" else MISSES
         first = list(deal({str(miss): miss for miss in table}, len(self._operation)).values())
-        self._request(first[0])  # what it takes to arrange something is no share of the misses
+        self._request(first[0])  # arrange first, so that its requests do not count
         properties.hold(near_misses(), self.claim_refused, requests=len(first) + 1, each=1, first=first)
 
     def claim_nothing_left(self, deal: Deal) -> None:
-        """Claim that no file was added to the document whose identifier was spoilt, and no draft saved."""
+        """Claim that near misses saved no draft and added no file to the original document."""
         if self.refused is not None and self._operation == "saveDraft":
             claims = partial(self._claim, _CHARACTER)
             folded = deal.whole(foldings(self._tried))
@@ -415,7 +415,7 @@ class NearMisses:
             claim_nothing_attached(claim, self._world, self._usual.path["uid"], self.refused)
 
     def _judging(self, clause: str) -> Claim:
-        """A claim about the clause, or about the one on characters where that does not speak of the operation."""
+        """A claim of the clause, or of the clause on characters if the first does not cover the operation."""
         covered = self._operation in load_catalogue().clause(clause).operations
         return self._claim(clause if covered else _CHARACTER, self._operation)
 
@@ -423,7 +423,7 @@ class NearMisses:
         return requests.send(requests.at(request, never_used()), self._world.author)
 
     def _request(self, miss: NearMiss) -> Request:
-        """A request on something that is there; for a length, under the identifier that is nearest to it."""
+        """A request on an existing record; for a wrong length, under an identifier of the nearest valid length."""
         if self._usual is None:
             self._usual = self._ordinary.request(self._operation)
         if self._operation in operations_with(needs="draft", safe=True):

@@ -1,7 +1,7 @@
-"""Lists of which some items are the suite's own: drafts that stay until the end of a run, and one document's files.
+"""Lists with items of the suite's own: drafts that stay until the end of a run, and one document's files.
 
-By which field filters and orders tell these items is not shown. It is learnt: the first field that holds a known value
-and that the service takes is used; when it takes none, nothing can be claimed by it.
+The document does not name the fields for filters and orders. The suite uses the first field that holds a known value
+and that the service accepts; if it accepts none, such claims cannot be made.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from registry_contracts.checks.claims import Claim
 from registry_contracts.checks.outcomes import Blocked, Untested, require, taken
 from registry_contracts.session.namespace import SUITE_PREFIX
 
-#: Neither rising nor falling, so that no order of making is an order of names; the letters around them are small.
+#: Neither ascending nor descending, so that creation order differs from name order; letters around them are small.
 SCRAMBLED = "DBFACE"
-#: What the fields that hold the known values are commonly called.
+#: Usual names of the fields that hold the known values.
 _UIDS = ("identifier", "uid", "id")
 _FILES = ("filename", "fileName", "name")
-#: The texts of documents of the workflow's schema, two of each; one needs a doubled quote in a filter.
+#: Texts of four documents of the workflow's schema, equal in pairs; one needs a doubled quote in a filter.
 _TEXTS: Final = ("O'Neill's", "O'Neill's", "Maathai", "Maathai")
-#: Those of the two contacts beside them.
+#: The name in the two contacts beside them.
 _NAME: Final = "Maathai"
 
 
@@ -48,8 +48,8 @@ class Field:
     """The field that holds the values of the suite's own items.
 
     Attributes:
-        by_filter, by_order: Its OData path, as filters and orders take it; None where they take none.
-        proven: The path of the filter, where filtering by it was seen to pick exactly the own items.
+        by_filter, by_order: Its OData path, as filters and orders accept it; None if they accept none.
+        proven: The filter path, if a filter by it returned exactly the own items.
     """
 
     by_filter: str | None = None
@@ -59,10 +59,10 @@ class Field:
 
 @dataclass(frozen=True)
 class KnownList:
-    """A list, and the items of the suite's own that it holds.
+    """A list with items of the suite's own.
 
     Attributes:
-        own: The values that tell the suite's own items, in the order of their making.
+        own: The values that identify the suite's own items, in creation order.
     """
 
     world: World
@@ -75,31 +75,31 @@ class KnownList:
         return bool(self.lister.path)
 
     def fields(self, paths: Iterable[str]) -> list[str]:
-        """Paths of fields, what each ends with, since an envelope need be no part of a name, and the usual names."""
+        """The paths, the last segment of each (an envelope may not be part of the name), and the usual names."""
         every = (*paths, *(_FILES if self.of_files else _UIDS))
         return list(dict.fromkeys(each for path in every for each in (path, path.rpartition("/")[2])))
 
     @cached_property
     def field(self) -> Field:
-        """The field that holds the own values, learnt where these are promised; without a path where it cannot be."""
+        """The field with the own values, learnt from a list that must hold them; its paths are None if unknown."""
         lister = self.lister if self.of_files else drafts_of(self.world.author, "mydrafts")
         with suppress(Blocked):
             return self.world.once(f"field of {lister.label}", lambda: self._learn(lister))
         return Field()
 
     def _learn(self, lister: Lister) -> Field:
-        """Learn the field that holds the own values, each of another record.
+        """Find the field that holds the own values.
 
-        A name that is no field may be passed over, so that a filter which is taken shows every record: one that picks
-        goes before one that is taken.
+        A service may ignore a filter by an unknown name and return every record. So a filter that selects is
+        preferred to one that is merely accepted.
         """
 
         def held(records: Iterable[Record]) -> tuple[str, list[str]] | None:
-            """The first of the values that a record holds, and the paths of the fields that hold it."""
+            """The first own value in a record, and the paths of the fields that hold it."""
             found = ((value, text_paths(record, value)) for record in records for value in self.own)
             return next(((value, paths) for value, paths in found if paths), None)
 
-        # How long a page is, and which items come first, is not shown.
+        # The document gives neither the page length nor the order.
         value, paths = held(lister.needed()) or held(lister.walk()) or ("", [])
         if not paths:
             raise Blocked(lister.operation, "no listed item has a field that holds a value the suite knows")
@@ -108,7 +108,7 @@ class KnownList:
             page = lister.page(filter=equals(name, value))
             picked = page.holds_just([value])
             if picked or (filtered is None and page.size >= 0 and not page.not_found):
-                filtered = name  # a filter by an unknown field may be answered "not found"
+                filtered = name  # "not found" may be the answer for an unknown field
             if picked:
                 break
         ordered = next((name for name in names if lister.page(orderby=name).size >= 0), None)
@@ -117,47 +117,47 @@ class KnownList:
 
     @property
     def filter_path(self) -> str:
-        """The path by which the list is filtered."""
+        """The path for filters; raises Blocked if the list accepts none."""
         return self._taken(self.field.by_filter, "filters")
 
     def order(self, *, falling: bool = False) -> str:
-        """The order by the field that holds the own values; raises as `filter_path`."""
+        """The order by the field with the own values; raises like `filter_path`."""
         return self._taken(self.field.by_order, "orders") + " desc" * falling
 
     def _taken(self, path: str | None, what: str) -> str:
         if path is None:
-            cause = f"{what} take none of the fields that hold a value the suite knows"
+            cause = f"{what} accept none of the fields that hold a value the suite knows"
             raise Blocked(self.lister.operation, cause)
         return path
 
     def picking(self, *values: str) -> Lister | None:
-        """The list of these items alone; None where the service is not seen to filter rightly."""
+        """The list filtered to these items; None if filters are not known to work."""
         path = self.field.proven
         return self.lister.with_fixed(filter=equals(path, *values)) if path else None
 
     def need_filter(self) -> None:
-        """See that a filter picks the suite's own items, for claims about what else filters do."""
-        cause = f"{self.lister.sign}filter alone does not pick the suite's own items"
+        """Require that a filter selects exactly the suite's own items, for claims about other filters."""
+        cause = f"{self.lister.sign}filter alone does not select the suite's own items"
         require(self.field.proven is not None, self.lister.operation, cause)
 
     def need_order(self) -> bool:
-        """Require that the list comes in rising order when asked, for claims about what else orders do."""
+        """Require that an ascending order works, for claims about other orders."""
         cause = f"{self.lister.sign}orderby alone does not order the list"
         return require(self._orders()[0], self.lister.operation, cause)
 
     def need_top(self) -> bool:
-        """Require that top alone bounds the list, for claims about what else it does."""
-        cause = f"{self.lister.sign}top alone does not bound the list"
+        """Require that `top` alone limits the list, for claims about `top` with other options."""
+        cause = f"{self.lister.sign}top alone does not limit the list"
         return require(0 <= self.lister.page(top=1).size <= 1, self.lister.operation, cause)
 
     @cached_property
     def shows_own(self) -> bool:
-        """Whether the own items are all there; others beside them are for claims on filters to judge."""
+        """Whether a filter returns all own items; claims on filters judge any others."""
         page = self.lister.page(filter=equals(self.filter_path, *self.own))
         return len(page.order_of(self.own)) == len(self.own)
 
     def _orders(self) -> tuple[bool, bool]:
-        """Whether the list comes in rising and in falling order when asked, looked up once."""
+        """Whether the list obeys an ascending and a descending order; probed once."""
 
         def look() -> tuple[bool, bool]:
             pages = [self.lister.page(orderby=self.order(falling=falling)) for falling in (False, True)]
@@ -168,17 +168,17 @@ class KnownList:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether it comes in either order when asked: its order is then known to be by this field."""
+        """Whether the list obeys both orders, so its order is known to be by this field."""
         return self.field.by_order is not None and all(self._orders())
 
 
 def known_drafts(world: World, collection: str | None = "mydrafts") -> KnownList:
-    """The list of drafts with the actor's own kept ones, of a collection or of none."""
+    """The author's list of drafts with the six kept ones; `collection` None leaves the parameter out."""
     return KnownList(world, drafts_of(world.author, collection), kept_drafts(world))
 
 
 def known_files(world: World, *, sound: bool = True) -> KnownList:
-    """The list of the attachments of the shared document; if it is to be sound, it is seen to hold just these."""
+    """The attachment list of the shared document; if `sound`, it is checked to hold exactly its attachments."""
     shared = shared_document(world)
     files = shared_document_list(world) if sound else attachments_of(world.author, shared.uid)
     names = tuple(attachment.filename for attachment in shared.attachments)
@@ -188,7 +188,7 @@ def known_files(world: World, *, sound: bool = True) -> KnownList:
 def kept_drafts(world: World) -> tuple[str, ...]:
     """Uids of six drafts that stay until the end of the run, in the order in which they were saved.
 
-    Their uids differ in one letter first, so that any way of comparing texts puts them in the same order.
+    The uids first differ in one letter, so every way of comparing texts puts them in the same order.
     """
 
     def make() -> tuple[str, ...]:
@@ -199,7 +199,7 @@ def kept_drafts(world: World) -> tuple[str, ...]:
             first = drafts.page()
             return all(first.names(uid) or drafts.search(uid).found for uid in uids)
 
-        # A list may be a moment late, and later with one than with another. Whether it holds them is for the cases.
+        # A list may show each draft with its own delay. The cases judge whether it holds them.
         with suppress(Blocked):
             world.eventually(shown)
         return uids
@@ -208,7 +208,7 @@ def kept_drafts(world: World) -> tuple[str, ...]:
 
 
 def paired(world: World) -> tuple[str, ...]:
-    """Uids of six drafts that stay; by their texts, and by their schema, they are equal in pairs."""
+    """Uids of six drafts that stay until the end of the run, with equal texts and schemas in pairs."""
 
     def make() -> tuple[str, ...]:
         uids = tuple(world.kept_uid(f"pair{letter}") for letter in SCRAMBLED)
@@ -221,7 +221,7 @@ def paired(world: World) -> tuple[str, ...]:
 
 
 def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
-    """Save a document of the workflow's schema with this text in the place of its own; whether it was taken."""
+    """Save a document of the workflow's schema with this text in place of its own; whether it was accepted."""
     if not world.samples.tells_workflow:
         return False
     document = world.samples.document(uid)
@@ -230,18 +230,18 @@ def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
 
 
 def drafts_searched(world: World, collection: str | None) -> Lister:
-    """The author's list of drafts, in which a filter finds a draft where filters are seen to work."""
+    """The author's list of drafts; it is searched with a filter if filters are known to work."""
     return drafts_of(world.author, collection, known_drafts(world).field.proven)
 
 
 def claim_picked(claim: Claim, lister: Lister, expression: str, wanted: Sequence[str]) -> None:
-    """Claim that a filter gives exactly the items that carry these values."""
+    """Claim that a filter returns exactly the items with these values."""
     page = lister.page(filter=expression)
     page.claim(claim, page.holds_just(wanted), wanted, f" for {expression}")
 
 
 def claim_ordered(claim: Claim, known: KnownList, *, falling: bool = False) -> None:
-    """Claim that the suite's own items come in the order asked for."""
+    """Claim that the suite's own items come in the requested order."""
     order = known.order(falling=falling)
     page = known.lister.page(orderby=order)
     if page.size >= 0 and len(page.order_of(known.own)) < len(known.own):
@@ -278,37 +278,37 @@ def claim_numbers_by_value(claim: Claim, known: KnownList) -> None:
 
 
 def _order_heeded(*pages: Page) -> bool:
-    """Whether a falling order differs from the rising one, and neither leaves out everything."""
+    """Whether the descending order differs from the ascending one, and neither page is empty."""
     first, second = (page.records or [] for page in pages)
     names = naming(first, second)
     common = set(names(first)) & set(names(second))
     rising, falling = ([name for name in names(part) if name in common] for part in (first, second))
-    # Pages that have hardly an item in common are the two ends of an ordered list.
+    # Pages with hardly any common items are the two ends of an ordered list.
     return bool(first and second) and (len(common) < _FEW or rising != falling)
 
 
-#: Fields of a kind that are tried before a list counts as one that heeds none, and items that show it.
+#: Fields to try before a list counts as ignoring an option, and items needed to see it.
 _MOST_FIELDS = 6
 _FEW = 2
 _NO_VALUE = quoted(f"{SUITE_PREFIX}no-item-has-this")
-#: By option: two expressions with room for a field, whether their answers show an effect, and that in words.
+#: Option → two expressions with a placeholder for a field, a test for an effect, and the expected effect in words.
 _EFFECTS: Final[Mapping[str, tuple[tuple[str, str], Callable[[Page, Page], bool], str]]] = {
     "filter": (
         (f"{{}} eq {_NO_VALUE}", f"{{}} ne {_NO_VALUE}"),
         lambda equal, unequal: equal.size == 0 and (unequal.size != 0 or unequal.not_found),
-        "no item for a value that none has, and items for any other value",
+        "no items for a value that none has, and items for any other value",
     ),
-    "orderby": (("{}", "{} desc"), _order_heeded, "a falling order unlike the rising one"),
+    "orderby": (("{}", "{} desc"), _order_heeded, "a descending order different from the ascending one"),
 }
 
 
 def claim_heeded(claim: Claim, known: KnownList, option: str) -> None:
-    """Claim that not every filter, or not every order, is passed over: it has an effect by some field.
+    """Claim that a filter (or an order) has an effect for at least one field.
 
-    A field that the option does not take may be passed over, or make the service refuse.
+    The service may ignore or refuse a field that the option does not support.
 
     Raises:
-        Untested: by no field does the service take it, or it passes over some and finds nothing by others.
+        Untested: the service accepts the option for no field, or ignores some fields and finds nothing for others.
     """
     expressions, heeded, due = _EFFECTS[option]
     if known.field.proven if option == "filter" else known.is_ordered:
@@ -330,7 +330,7 @@ def claim_heeded(claim: Claim, known: KnownList, option: str) -> None:
             return
         passed.append((first, second))
     if len({first.size == 0 for first, _ in passed}) != 1:
-        raise Untested(f"which fields {option} takes is not shown, and none of those known is plainly taken")
+        raise Untested(f"the document names no fields for {option}, and no known field clearly works")
     exchanges = [page.exchange for pages in passed for page in pages]
     expected, seen = f"{due}, by one of {', '.join(fields)}", f"for each: {passed[0][0].seen}"
     claim.holds(False, *exchanges, expected=expected, seen=seen)

@@ -1,6 +1,6 @@
-"""Asking for a list with OData options, and reading pages of records whose fields the document does not show.
+"""Asks for lists with OData options and reads pages of records whose fields the document does not show.
 
-Records are told apart by the identifiers in them, and fields are learnt from a record that is known.
+Identifiers tell records apart. Fields are learnt from a known record.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from registry_contracts.session.namespace import SUITE_PREFIX
 #: None leaves an option out.
 Option = str | int | None
 Record = dict[str, Any]
-#: How deep in a record a field is looked for; OData writes its path with slashes.
+#: Maximum depth of fields in a record; OData separates path segments with slashes.
 _DEEPEST_FIELD = 3
-#: Pages of a list that are read to find one record.
+#: Maximum number of pages to read for one record.
 MOST_PAGES = 20
-#: The share of a page that the next one repeats where a list may change meanwhile.
+#: Each page repeats one fourth of the one before, since a list may change meanwhile.
 _OVERLAP = 4
-#: Statuses by which a service tells that a list holds nothing.
+#: Statuses that may mean that a list is empty.
 NOTHING_THERE = (404, 410)
-#: Rank of numbers that no member's name calls an id.
+#: Rank of numbers in members not named like an id.
 _NO_ID = 2
-#: The operation whose lists are drafts, and the collection that is promised to hold the caller's own.
+#: The operation that lists drafts, and the collection that must hold the caller's own.
 _LISTING, _OWN = "listDrafts", "mydrafts"
-#: Records that are named, and characters of a name.
+#: How many records a message names, and the maximum length of a name.
 _NAMED, _LONGEST_NAME = 12, 60
 
 
@@ -46,8 +46,8 @@ class Page:
     """The answer to one list request.
 
     Attributes:
-        may_be_empty: The request asks for what may hold nothing: by skip, by filter, by a top of zero, or for a list
-            of which it is not shown what it holds.
+        may_be_empty: The result may be empty: the request has a skip, a filter or a top of zero, or the document does
+            not say what the list holds.
     """
 
     exchange: Exchange
@@ -55,9 +55,9 @@ class Page:
 
     @cached_property
     def records(self) -> list[Record] | None:
-        """The records; None when the request was not answered with a list.
+        """The records; None if the answer is no list.
 
-        How an empty list is told is not shown: where the part that was asked for may be empty, "not found" tells it.
+        The document does not show an empty list: if the result may be empty, "not found" counts as empty.
         """
         answer = usable(self.exchange)
         if self.may_be_empty and self.not_found:
@@ -66,36 +66,36 @@ class Page:
 
     @property
     def not_found(self) -> bool:
-        """Whether the answer says that there is nothing, by its status."""
+        """Whether the status says "not found"."""
         return self.exchange.answer.status in NOTHING_THERE
 
     @property
     def size(self) -> int:
-        """How many records there are; -1 when the answer is no list."""
+        """The number of records; -1 if the answer is no list."""
         return -1 if self.records is None else len(self.records)
 
     @property
     def no_list(self) -> Blocked:
-        """That nothing can be said, since the answer is no list."""
+        """A Blocked that says that the answer is no list."""
         done(self.exchange)
         return Blocked(
             self.exchange.operation or "", f"the answer is no list: {self.exchange.answer.quote()}"
         )
 
     def given(self) -> Page:
-        """The page itself, when it is a list, or "not found", which holds nothing; raises Blocked for any other."""
+        """The page itself if it is a list or "not found"; raises Blocked otherwise."""
         if self.records is None and not self.not_found:
             raise self.no_list
         return self
 
     @property
     def seen(self) -> str:
-        """What was seen, for the report."""
+        """The page in words, for reports."""
         count = "no list" if self.records is None else f"{self.size} items"
         return f"{count}: {self.exchange.answer.quote()}"
 
     def claim(self, claim: Claim, right: bool, due: Sequence[str], what: str = "", *more: Page) -> None:
-        """Claim that the items that are due are there, as this page shows, and more of them before it."""
+        """Claim that this page, with the earlier ones in `more`, holds the items that are due."""
         seen = self.seen
         if self.records is not None:
             others = [record for record in self.records if not any(readers.names(record, own) for own in due)]
@@ -105,11 +105,11 @@ class Page:
         claim.holds(right, *exchanges, expected=told(due) + what, seen=seen)
 
     def names(self, identifier: str) -> bool:
-        """Whether a record with this identifier is among them."""
+        """Whether a record has this identifier."""
         return self.count(identifier) > 0
 
     def count(self, identifier: str) -> int:
-        """How many records carry this identifier."""
+        """How many records have this identifier."""
         return sum(readers.names(record, identifier) for record in self.records or ())
 
     def order_of(self, identifiers: Sequence[str]) -> list[str]:
@@ -118,20 +118,20 @@ class Page:
         return [own for record in records for own in identifiers if readers.names(record, own)]
 
     def holds_just(self, identifiers: Sequence[str]) -> bool:
-        """Whether each of its records carries one of `identifiers`, and each of these is carried."""
+        """Whether its records are exactly those with `identifiers`."""
         return self.size == len(identifiers) and all(map(self.names, identifiers))
 
 
 @dataclass(frozen=True)
 class Search:
-    """The pages of a list on which a draft was looked for; the last one holds it if any does."""
+    """The pages on which a draft was searched; the last one holds it if any does."""
 
     uid: str
     pages: list[Page]
 
     @property
     def found(self) -> bool:
-        """Whether the list holds it."""
+        """Whether the list holds the draft."""
         return self.pages[-1].names(self.uid)
 
     def claim(self, claim: Claim, *, there: bool) -> None:
@@ -144,19 +144,19 @@ class Search:
 
 
 def told(names: Sequence[str]) -> str:
-    """Names of records as people read them, the first ones."""
+    """The first names of records, for messages."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED]) + more or "nothing"
 
 
 @dataclass(frozen=True)
 class Lister:
-    """One list as one actor asks for it.
+    """One list of one actor.
 
     Attributes:
-        sign: What stands before the names of options: `$` for drafts, nothing for attachments.
+        sign: Prefix of option names: `$` for drafts, nothing for attachments.
         fixed: Query parameters of every request.
-        field: A field that holds the items' uids and by which the service is known to filter rightly.
+        field: A field with the items' uids for which filters are known to work.
     """
 
     actor: Actor
@@ -168,11 +168,11 @@ class Lister:
 
     @property
     def label(self) -> str:
-        """What tells this list from others, for things that are found out once."""
+        """A unique key for this list, for results that are cached."""
         return " ".join([self.actor.role, self.operation, *self.path.values(), *self.fixed.values()])
 
     def page(self, **options: Option) -> Page:
-        """Ask once; options by their names without the sign: filter, orderby, top, skip."""
+        """Send one request; option names without the sign: filter, orderby, top, skip."""
         query = self.with_fixed(**options).fixed
         part = {f"{self.sign}filter", f"{self.sign}skip"} & {*query} or query.get(f"{self.sign}top") == "0"
         exchange = self.actor.send(self.operation, path=self.path, query=query)
@@ -183,13 +183,13 @@ class Lister:
 
         Raises:
             Blocked: it was refused, is no list, or has fewer than `at_least` records.
-            Untested: it has fewer, and which drafts are in this list is not shown.
+            Untested: it has fewer, and the document does not say which drafts this list holds.
         """
         page = self.page(**options)
         if page.records is None:
             raise page.no_list
         if self._holds_what_is_not_shown and (page.not_found or page.size < at_least):
-            raise Untested(f"which drafts a list other than {_OWN} holds is not shown: it lists {page.size}")
+            raise Untested(f"the document does not say what other lists than {_OWN} hold: {page.size} items")
         if page.size < at_least:
             raise Blocked(self.operation, f"lists {page.size} items where there are {at_least} or more")
         return page.records
@@ -199,25 +199,25 @@ class Lister:
         return self.operation == _LISTING and self.fixed.get("collection") != _OWN
 
     def read(self, **options: Option) -> Page:
-        """Ask once for what a case relies on, as `Page.given`."""
+        """Send one request and require a list; see `Page.given`."""
         return self.page(**options).given()
 
     def search(self, uid: str, first: Page | None = None) -> Search:
-        """Look for a draft: on the first pages, then by a filter where filters are known to work, or page by page.
+        """Search for a draft: on the first pages, then with a filter if filters are known to work, or page by page.
 
-        A list that is "not found" holds nothing, for how an empty list is told is not shown.
+        "Not found" counts as an empty list, since the document does not show an empty list.
 
         Args:
-            first: The first page, where it was read already.
+            first: The first page, if it was read already.
         """
         pages: list[Page] = []
-        # Items that are removed meanwhile shift all that follow, so each page repeats some of the one before.
+        # If items are removed meanwhile, all later ones shift; so each page repeats part of the one before.
         for page in itertools.islice(self.pages(_OVERLAP, first), 2 if self.field else None):
             pages.append(page.given())
             if page.names(uid):
                 return Search(uid, pages)
         if self.field is None and len(pages) > 1 and pages[1].size > 0:
-            # The order of a list without options is not shown, and need not be that in which it is paged.
+            # A list without options may have another order than its pages.
             start = self.read(skip=0)
             if start.names(uid):
                 return Search(uid, [*pages, start])
@@ -231,16 +231,16 @@ class Lister:
 
     @property
     def _without_end(self) -> Blocked:
-        return Blocked(self.operation, "the list cannot be read to its end, so that absence cannot be told")
+        return Blocked(self.operation, "the list cannot be read to its end, so absence cannot be shown")
 
     def pages(self, overlap: int = 0, first: Page | None = None) -> Iterator[Page]:
-        """Page after page, for as long as one brings items, and others than the one before.
+        """Page after page, until one is empty or repeats the one before.
 
-        How long a page is that was asked for without options is not shown.
+        The document does not say how long a page is without options.
 
         Args:
-            overlap: The share of a page that the next one repeats, from the second one on; 0 for none.
-            first: The first page, where it was read already.
+            overlap: From the second page on, each page repeats 1/`overlap` of the one before; 0 for none.
+            first: The first page, if it was read already.
         """
         page, at = first or self.page(), 0
         yield page
@@ -254,7 +254,7 @@ class Lister:
             yield page
 
     def walk(self) -> Iterator[Record]:
-        """The records of the list, page after page; a list that is refused or that is no list has none."""
+        """The records, page after page; none if the list is refused or is no list."""
         return (record for page in self.pages() for record in page.records or ())
 
     def with_fixed(self, **options: Option) -> Lister:
@@ -264,7 +264,7 @@ class Lister:
 
 
 def drafts_of(actor: Actor, collection: str | None = None, field: str | None = None) -> Lister:
-    """The list of drafts, of one collection or of none; `field` as for `Lister`."""
+    """The list of drafts; `collection` None leaves the parameter out; for `field` see `Lister`."""
     fixed = {} if collection is None else {"collection": collection}
     return Lister(actor, _LISTING, "$", {}, fixed, field)
 
@@ -275,13 +275,13 @@ def attachments_of(actor: Actor, uid: str) -> Lister:
 
 
 def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]]:
-    """Return a function that gives each record of a list a key: a field whose values are unique, or the whole record.
+    """Return a function that keys each record: by a field whose values are unique, else by the whole record.
 
-    Of several such fields it takes the one whose values recur most in the answers: a record may also hold a value that
-    is new in each answer, such as a receipt.
+    Among several fields it takes the one with most values common to all answers, since a record may also hold a value
+    that is new in each answer, for example a receipt.
 
     Args:
-        answers: The records of the list, as each of one or more answers gives them.
+        answers: The records of the same list in one or more answers.
     """
     tables = [[dict(leaves(record)) for record in records] for records in answers]
 
@@ -304,7 +304,7 @@ def naming(*answers: Sequence[Record]) -> Callable[[Sequence[Record]], list[str]
 
 
 def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of a record that are no objects, by their OData paths."""
+    """The values of a record that are not objects, by OData path."""
     for name, value in record.items():
         if isinstance(value, dict):
             yield from leaves(value, f"{prefix}{name}/")
@@ -313,19 +313,19 @@ def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def repeated(records: Sequence[Record]) -> bool:
-    """Whether two records are equal in everything that they hold, so that they are one."""
+    """Whether a record occurs twice."""
     return any(record in records[:at] for at, record in enumerate(records))
 
 
 def identifiers_in(record: Record) -> set[str]:
-    """What may identify a record: its texts that keep the uid rule, and its numbers that are called an id."""
+    """Values that may identify a record: valid uids, and numbers in members named like an id."""
     texts = (value for value in readers.values(record) if is_valid_uid(value))
     numbers = (str(number) for rank, number in readers.ranked_integers(record) if rank < _NO_ID)
     return {*texts, *numbers}
 
 
 def text_paths(record: Record, wanted: str | None = None) -> list[str]:
-    """OData paths of the fields of a record that hold a text, or the one wanted; those nearest to the top first."""
+    """OData paths of a record's text fields, or of those that equal `wanted`; top-level fields first."""
     texts = (path for path, value in leaves(record) if isinstance(value, str) and wanted in (None, value))
     return sorted(
         (path for path in texts if path.count("/") < _DEEPEST_FIELD), key=lambda path: path.count("/")
@@ -333,10 +333,10 @@ def text_paths(record: Record, wanted: str | None = None) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """A text as an OData literal: a quote inside is doubled."""
+    """A text as an OData literal, with quotes doubled."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def equals(path: str, *texts: str) -> str:
-    """The filter for records whose field is one of some texts."""
+    """A filter for records whose field equals one of the texts."""
     return " or ".join(f"{path} eq {quoted(text)}" for text in texts)

@@ -1,8 +1,8 @@
-"""Questions to a list as data: an OData condition, an order and a window, with the answer that the known items give.
+"""List queries as data: an OData condition, an order and a window, with the answer expected from the known items.
 
-A table of them and Hypothesis ask the same questions. Which functions and fields a service takes is not shown, so what
-it refuses is not judged. What it takes means what OData says, where the field is known by what `eq` picks and by both
-orders.
+A table and Hypothesis supply the queries. The document does not say which functions and fields a service supports, so
+a refused query is not judged. An accepted one must mean what OData says, if `eq` and both orders are known to work
+for the field.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _FOUND: Final[_Tests] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a filter, and the names of the known items that meet it; `and` binds before `or`, as in Python.
+    """A filter condition, and the names of the known items that meet it; `and` binds before `or`, as in Python.
 
     Attributes:
         text: In OData; empty for none.
-        among: The names of all known items, which the list is narrowed to.
-        unsure: A service may pass it over, as it need not know the function.
+        among: The names of all known items, to which every query limits the list.
+        unsure: A service may ignore it, since it need not know the function.
     """
 
     text: str
@@ -60,24 +60,24 @@ class Condition:
 
 @dataclass(frozen=True)
 class Items:
-    """Known items: the text that each of them has in a field, by the item's name, which is its uid or a file's name."""
+    """Known items: the text of one field by the item's name (its uid or file name)."""
 
     path: str
     texts: Mapping[str, str]
 
     def condition(self, text: str, holds: Callable[[str], bool], *, unsure: bool = False) -> Condition:
-        """The items of whose texts something holds, as a filter's text says."""
+        """A condition with this filter text; it matches the items whose text passes `holds`."""
         matching = frozenset(name for name, own in self.texts.items() if holds(own))
         return Condition(text, matching, tuple(self.texts), unsure)
 
     def where(self, word: str, text: str) -> Condition:
-        """The items whose text a comparison with another, or a search for it, finds."""
+        """A condition that compares the field with a text or searches it for the text."""
         path, literal, test = self.path, quoted(text), {**_COMPARED, **_FOUND}[word]
         asked = f"{word}({path},{literal})" if word in _FOUND else f"{path} {word} {literal}"
         return self.condition(asked, lambda own: test(own, text))
 
     def by_functions(self, text: str) -> list[Condition]:
-        """Conditions by functions that a service may not know, each beside `eq`, which it knows."""
+        """Conditions with functions that a service may not know, each joined with `eq`, which it knows."""
         equal, start, end = self.where("eq", text).text, quoted(text[:-5]), quoted(text[5:])
         functions = {
             f"tolower({self.path}) eq {quoted(text.lower())}": True,
@@ -97,11 +97,11 @@ class Items:
 
 @dataclass(frozen=True)
 class Question:
-    """What a list is asked for.
+    """One list query.
 
     Attributes:
-        order: The fields that it is ordered by, the first one first, each with whether it is to fall.
-        top, skip: None where they are left out.
+        order: The sort fields in order of priority, each with True for descending.
+        top, skip: None leaves them out.
         collection: For lists that have collections.
     """
 
@@ -112,9 +112,9 @@ class Question:
     collection: str | None = "mydrafts"
 
     def ask(self, known: KnownList) -> Page:
-        """Ask a list for it, narrowed to the known items."""
+        """Send the query, limited to the known items."""
         narrow, text = equals(known.filter_path, *self.condition.among), self.condition.text
-        # A rising order may be asked for with a word or without.
+        # `asc` may be written or left out.
         rising = "" if self.top is None else " asc"
         keys = [items.path + (" desc" if falling else rising) for items, falling in self.order]
         return known.lister.page(
@@ -125,7 +125,7 @@ class Question:
         )
 
     def answer(self) -> tuple[list[str], list[str]]:
-        """The names of the items that match, in the order asked for, and the window of them."""
+        """The names of all matching items in the requested order, and those in the window."""
         whole = sorted(self.condition.matching)
         for items, falling in reversed(self.order):
             whole.sort(key=items.texts.__getitem__, reverse=falling)
@@ -134,7 +134,7 @@ class Question:
 
 def _conditions(items: Items) -> SearchStrategy[Condition]:
     texts = st.sampled_from(list(items.texts.values()))
-    # Texts from the middle are not compared: which of two comes first may differ there between ways to compare them.
+    # Only whole texts are compared: parts of them may sort differently in different collations.
     compared = st.builds(items.where, st.sampled_from(tuple(_COMPARED)), texts)
     parts = st.builds(lambda text, start: text[start:], texts, st.integers(0, 5))
     simple = st.one_of(compared, st.builds(items.where, st.sampled_from(tuple(_FOUND)), parts))
@@ -147,9 +147,9 @@ def _conditions(items: Items) -> SearchStrategy[Condition]:
 
 
 def _table(items: Items, ordered: Items, *, of_files: bool) -> list[Question]:
-    """Operators and functions by themselves, those that are read from the left, and options beside each other.
+    """Single operators and functions, operators in a row, and combined options.
 
-    Attachments get two comparisons in one question, as they get fewer of them.
+    Attachments get fewer queries, so two comparisons share one.
     """
     own = list(items.texts)
     rising, falling = ((ordered, False),), ((ordered, True),)
@@ -177,7 +177,7 @@ def _table(items: Items, ordered: Items, *, of_files: bool) -> list[Question]:
 
 
 def _but_for_one(items: Items) -> tuple[Condition, ...]:
-    """What leaves out the last item but one: by every operator and function, and plainly, where that is refused."""
+    """Conditions that exclude the last item but one: with every operator, and a simple one in case that is refused."""
     least, *_, other, _ = sorted(items.texts)
     where = items.where
     plain = where("ne", other)
@@ -187,13 +187,13 @@ def _but_for_one(items: Items) -> tuple[Condition, ...]:
 
 
 class Questions:
-    """Asks a list of known items, and claims of each answer that it is what was asked for.
+    """Sends queries to a list of known items and claims that each answer is right.
 
     Args:
-        known: Makes the list, of a collection where it has collections.
+        known: Makes the list; its argument is the collection, for lists that have collections.
 
     Raises:
-        Untested: which fields filters take is not shown, and by none that the suite knows do they pick its items.
+        Untested: the document names no fields for filters, and no known field selects the suite's items.
     """
 
     def __init__(self, known: Callable[[str | None], KnownList], expect: Expect) -> None:
@@ -203,11 +203,11 @@ class Questions:
             self._claim_narrowed()
             self._known.need_filter()
             operation = self._known.lister.operation
-            require(self._known.shows_own, operation, "does not show the suite's own items any more")
+            require(self._known.shows_own, operation, "no longer shows the suite's own items")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
         self._items = Items(self._known.filter_path, {name: name for name in self._known.own})
-        # Where orders take no field, they are not judged.
+        # If no order works, orders are not judged.
         self._ordered = replace(self._items, path=self._known.field.by_order or self._items.path)
         self._window = "pages-cover" if self._known.of_files else "top-and-skip"
 
@@ -215,7 +215,7 @@ class Questions:
         return self._expect(f"{'attachment-' * self._known.of_files}list-{what}")
 
     def _claim_narrowed(self) -> None:
-        """Claim that a filter by several values gives just those which filters by each of them give, each once."""
+        """Claim that a filter by several values returns what the filters by each value return, each item once."""
         path, own, lister = self._known.field.by_filter, self._known.own, self._known.lister
         if path is None or self._known.field.proven:
             return
@@ -223,7 +223,7 @@ class Questions:
         alone = {value: lister.page(filter=equals(path, value)) for value in own}
         shown, picks = several.order_of(own), alone[own[0]].holds_just(own[:1])
         surplus = several.size > len(shown)
-        # As many items as the list gives anyway may be all that fit on a page.
+        # A result as long as the unfiltered page may be a full page.
         comparable = 0 < several.size < plain.size and (picks or not surplus)
         wrong = [value for value in own if several.count(value) > plain.count(value) > 0]
         wrong += own if picks and surplus else ()
@@ -234,12 +234,12 @@ class Questions:
             several.claim(self._judging("filter-meaning"), not wrong, own, ", and no other item", *beside)
 
     def claim_all_options(self) -> None:
-        """Claim that a list with every option at once is the part that was asked for, in either order.
+        """Claim that a query with all options at once is answered correctly, in both orders.
 
-        Two requests judge what many others judge one by one.
+        Two requests do the work of many.
 
         Raises:
-            Untested: the list is not seen to come in order, or the service refuses such filters.
+            Untested: orders are not known to work, or the service refuses these filters.
         """
         for condition in _but_for_one(self._items):
             orders = ((self._ordered, True),), ((self._ordered, False),)
@@ -247,10 +247,10 @@ class Questions:
             if self.claim_answer(falling):
                 self.claim_answer(rising)
                 return
-        raise Untested("which fields orders take, and operators filters, is not shown: none known does")
+        raise Untested("the document names no fields for orders and no filter operators: no known one works")
 
     def claim_answers(self, properties: Properties, deal: Deal) -> None:
-        """Claim that questions are answered: this realm's share of the table, and two that are drawn."""
+        """Claim that queries are answered correctly: this realm's share of the table, and two drawn ones."""
         table = _table(self._items, self._ordered, of_files=self._known.of_files)
         first = list(deal({str(question): question for question in table}).values())
         drawn = st.builds(
@@ -267,13 +267,13 @@ class Questions:
         self.claim_answer(question)
 
     def claim_answer(self, question: Question) -> bool:
-        """Claim that a list holds what was asked for, and in that order; whether it was given at all.
+        """Claim that a query returns the right items in the right order; return whether the answer was judged.
 
-        Where it is answered wrongly, the list is asked for again without some of the options, so that the finding is
-        about the one that is at fault.
+        After a wrong answer, the query is repeated without some options, so that the finding names the option at
+        fault.
         """
         known = self._list_of(question.collection)
-        # Which drafts are in other collections is not shown.
+        # The document does not say which drafts other collections hold.
         if (question.order and not self._known.is_ordered) or not known.shows_own:
             return False
         page = question.ask(known)
@@ -282,7 +282,7 @@ class Questions:
             return False
         whole, wanted = question.answer()
         seen = page.order_of(whole)
-        # In which order the list comes without one is not shown: the window may hold any of those that match.
+        # Without an order, the window may hold any of the matching items.
         right = page.size == len(wanted) == len(seen) and (seen == wanted or not question.order)
         bounded = not question.order and question.top is not None and not known.of_files
         clauses = ["filter-with-top" if bounded else "filter-meaning"]
@@ -293,31 +293,31 @@ class Questions:
         return True
 
     def _at_fault(self, question: Question, known: KnownList, page: Page, clauses: Sequence[str]) -> str:
-        """The clause of the option without which a list is answered rightly that is answered wrongly with it."""
+        """The clause of the option without which the answer is right."""
         whole, wanted = question.answer()
         seen = page.order_of(whole)
         if len(clauses) == 1 or page.size > len(seen):
-            # Items are there that do not match, or there is nothing else that could be at fault.
+            # There are items that do not match, or nothing else can be at fault.
             return clauses[0]
         unpaged = replace(question, top=None, skip=None).ask(known)
         if unpaged.order_of(whole) == whole and unpaged.size == len(whole) and self._window in clauses:
             parts = [whole[start : start + len(wanted)] for start in range(len(whole))]
             moved = len(seen) != len(wanted) or seen in [*parts, wanted[::-1]]
             return self._window if moved else "orderby-meaning"
-        # Where the list without the order holds what was asked for, it is the order that changes that.
+        # If the list without the order holds the right items, the order is at fault.
         plain = replace(question, order=()).ask(known)
         return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else clauses[0]
 
     def claim_pairs(self) -> None:
-        """Claim what only items show that are equal by a field: that a quote is doubled in a literal, and a second key.
+        """Claim that a doubled quote in a literal works, and that a second sort key orders items equal in the first.
 
-        The second key orders those which are equal by the first one.
+        Both need items that are equal in a field.
         """
         uids = paired(self._known.world)
         narrowed = self._known.lister.with_fixed(filter=equals(self._known.filter_path, *uids))
         fields = list(_fields_in_pairs(narrowed.page(), uids))
         for items in fields:
-            # Those without a quote come first.
+            # Texts without a quote come first.
             plain, *_, special = sorted(set(items.texts.values()), key=lambda text: "'" in text)
             picked = Question(items.where("eq", plain))
             if "'" not in plain and "'" in special and picked.ask(self._known).holds_just(picked.answer()[0]):
@@ -341,7 +341,7 @@ class Questions:
 
 
 def _fields_in_pairs(page: Page, uids: Sequence[str]) -> Iterator[Items]:
-    """The fields in which some of the drafts are equal and some differ, with the text that each has."""
+    """The fields in which some of the drafts are equal and some differ, with their texts."""
     shown = {
         uid: {path: value for path, value in leaves(record) if isinstance(value, str)}
         for record in page.records or ()
@@ -350,7 +350,7 @@ def _fields_in_pairs(page: Page, uids: Sequence[str]) -> Iterator[Items]:
     }
     for path in dict.fromkeys(path for texts in shown.values() for path in texts):
         texts = {uid: own[path] for uid, own in shown.items() if path in own}
-        # What holds a digit may be a time, of which less may be shown than the service goes by.
+        # A text with a digit may be a time, which the service may sort by with more precision than it shows.
         worded = not any(character.isdigit() for text in texts.values() for character in text)
         if worded and 1 < len(set(texts.values())) < len(texts):
             yield Items(path, texts)

@@ -1,7 +1,7 @@
-"""Claims about what a list holds, and about its parts, while others add and remove items.
+"""Claims about the contents and pages of a list while others add and remove items.
 
-What a part has to be is read from the list itself, before and after: only when both are the same was the list at
-rest, and only then is anything claimed.
+The expected page comes from the list itself, read before and after. A claim is made only if both reads agree, so the
+list did not change meanwhile.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from registry_contracts.interface.operations import is_valid_uid
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import SUITE_PREFIX
 
-#: More drafts than any account is thought to have.
+#: More drafts than any account is likely to have.
 BEYOND = 9_000
-#: Items of a list whose drafts are looked for, and texts of an item that are tried.
+#: How many items get an exists check, and how many texts of an item to try as its uid.
 _LOOKED_AT = 2
 _MOST_UIDS = 3
 
 
 def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
-    """Claim that a list is given and holds a draft, if need be a few seconds later.
+    """Claim that a list is returned and holds a draft, after a few seconds at most.
 
-    A refused list is the contradiction itself, no precondition that failed.
+    A refused list contradicts the clause; it is not a failed precondition.
 
     Raises:
-        Blocked: no item names any draft of the suite's; by which member an item names its draft is not shown.
+        Blocked: no item names any draft of the suite; the document does not say how an item names its draft.
     """
     first = lister.page()
     if first.records is None and not first.not_found:
@@ -57,11 +57,11 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
-    """Claim that no page of a list holds a draft, if need be a few seconds later.
+    """Claim that no page of a list holds a draft, after a few seconds at most.
 
     Raises:
-        Blocked: it lists items, and none names any draft of the suite's; or it is "not found" where it should be given,
-            and the service is not seen to tell so that a list holds nothing.
+        Blocked: it lists items, but none names a draft of the suite; or it is "not found", which is not known to be
+            this service's way to report an empty list.
     """
     shown = _look_until(False, world, lister, uid)
     if shown.pages[0].records is None and not _empty_is_not_found(world, lister.actor):
@@ -74,14 +74,14 @@ def _look_until(wanted: bool, world: World, lister: Lister, uid: str, first: Pag
     shown = world.until(lambda: lister.search(uid, next(read)), lambda search: search.found is wanted)
     records = [record for page in shown.pages for record in page.records or ()]
     if records and SUITE_PREFIX not in json.dumps(records):
-        raise Blocked(lister.operation, "lists items, but none that names a draft of the suite's by its uid")
+        raise Blocked(lister.operation, "lists items, but none names a draft of the suite by its uid")
     return shown
 
 
 def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
-    """Claim that a list that is asked for `top` items holds no more.
+    """Claim that a list with `top` holds no more items than that.
 
-    How an empty list is told is not shown: "not found" is judged where the list holds items without the option.
+    The document does not show an empty list: "not found" is judged only if the list holds items without the option.
     """
     page = lister.page(top=top)
     if page.not_found:
@@ -91,48 +91,48 @@ def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
 
 
 def claim_empty(claim: Claim, page: Page) -> None:
-    """Claim that a list holds nothing, be it told by an empty list, by 204 or by 404."""
+    """Claim that a list is empty: an empty list, 204 or 404."""
     claim.holds(page.size == 0 or page.not_found, page.exchange, expected="an empty list", seen=page.seen)
 
 
 def claim_no_items(claim: Claim, page: Page) -> None:
-    """Claim that no item comes, however that is told; a refusal gives none."""
+    """Claim that an answer holds no items; a refusal counts."""
     if page.records is None and not page.exchange.answer.refusal:
         raise page.no_list
     claim.holds(page.size <= 0, page.exchange, expected="no item", seen=page.seen)
 
 
 def need_answer(world: World) -> bool:
-    """Require that the plain list is given, or told to be empty: what it holds is not shown."""
+    """Require that the plain list is returned or "not found", since it may be empty."""
     page = drafts_of(world.author).page()
     return require(page.size >= 0 or page.not_found, "listDrafts", f"the answer is no list: {page.seen}")
 
 
 def claim_answered(claim: Claim, world: World, lister: Lister) -> Page:
-    """Claim that a list of drafts of which it is not shown what it holds is answered with a list; the answer."""
+    """Claim that a list of drafts whose contents the document does not define is answered with a list; return it."""
     page = lister.page()
     if page.not_found and _empty_is_not_found(world, lister.actor):
-        raise Untested(f"the list may be empty: {page.exchange.answer.status} tells that elsewhere, too")
+        raise Untested(f"the list may be empty: {page.exchange.answer.status} means that elsewhere, too")
     claim.accepted(page.exchange)
     claim.meets("list", page.exchange)
     return page
 
 
 def _empty_is_not_found(world: World, actor: Actor) -> bool:
-    """Whether the collection that holds the actor's own drafts is given, and "not found" where skip leaves none."""
+    """Whether the list of the actor's own drafts has items, but is "not found" if skip leaves none."""
     kept_drafts(world)
     own = drafts_of(actor, "mydrafts")
     return own.page().size > 0 and own.page(skip=BEYOND).not_found
 
 
 def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
-    """Claim that items of a list of drafts are drafts, by the exists check on the identifiers that an item holds.
+    """Claim that items of a list of drafts are drafts, by an exists check on the identifiers in an item.
 
-    Items that hold the prefix of the run's own identifiers come last.
+    Items of this run come last.
     """
 
     def uids(record: Record) -> list[str]:
-        """Texts of a record that may be the uid of its document, the shortest path first."""
+        """Texts of a record that may be its document's uid, the shortest path first."""
         return list(dict.fromkeys(filter(is_valid_uid, readers.values(record))))[:_MOST_UIDS]
 
     items = sorted(map(uids, lister.needed(1)), key=lambda names: any(prefix in name for name in names))
@@ -140,14 +140,14 @@ def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
         checks = [lister.actor.draft_exists(name) for name in names]
         gone = not any(usable(check).success for check in checks)
         page = lister.page()
-        # What was deleted meanwhile is no longer listed.
+        # A draft that was deleted meanwhile is no longer listed.
         listed = gone and any(page.names(name) for name in names)
         seen = checks[0].answer.quote()
         claim.holds(not listed, page.exchange, *checks, expected="a draft for each item", seen=seen)
 
 
 def listers_of(known: KnownList, uid: str) -> list[Lister]:
-    """The list, and the list by the draft's uid where filters are seen to work, that show a draft of the actor's."""
+    """The list that shows the actor's draft, and the list filtered by its uid if filters are known to work."""
 
     def look() -> list[Lister]:
         ways = filter(None, (known.lister, known.picking(uid)))
@@ -159,10 +159,10 @@ def listers_of(known: KnownList, uid: str) -> list[Lister]:
 
 
 def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -> None:
-    """Claim that a list of drafts does not hold a published record that has no draft, or none any more.
+    """Claim that a list of drafts does not hold a published record without a draft.
 
     Raises:
-        Untested: it keeps one, or there is no list to look at.
+        Untested: the record keeps a draft, or there is no list.
     """
     actor, shown = known.lister.actor, list[Exchange]()
     if usable(actor.draft_exists(uid)).success:
@@ -179,24 +179,24 @@ def claim_not_listed_without_a_draft(claim: Claim, known: KnownList, uid: str) -
     claim.holds(gone, *shown, expected=f"no item for {uid}, which has no draft", seen=f"{uid} is listed")
 
 
-#: How often a list is looked at before it counts as never at rest.
+#: How often to read a list before it counts as always changing.
 _LOOKS = 5
-#: Items at the start of a list that parts are compared with; what happens behind them does not matter.
+#: Items at the start of a list to compare parts with; later changes do not matter.
 HEAD = 12
-#: A list that holds fewer says nothing about its parts.
+#: A list with fewer items proves nothing about its parts.
 _ENOUGH = 4
-#: Items of a page of a long list; three make up the whole list. One that is shorter says nothing about long ones.
+#: Page length for a long list, and the minimum length of one.
 _PAGE: Final = 9
 _LONG: Final = 16
-#: A part of a list: how many items are left out from the start, and how many are given at most; None for no bound.
+#: A part of a list: (skip, top); top None for no limit.
 Cut = tuple[int, int | None]
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a list: the answer, what it has to begin with, and the names of its items.
+    """A part of a list: the answer, the names it must begin with, and the names of its items.
 
-    A service may fill a part up with what comes behind.
+    A service may fill up a part with later items.
     """
 
     cut: Cut
@@ -206,16 +206,16 @@ class _Part:
 
     @property
     def right(self) -> bool:
-        """Whether it begins with what is due."""
+        """Whether it begins with the due items."""
         return self.page.records is not None and self.names[: len(self.due)] == self.due
 
 
-#: The names of the items at the start of a list while its parts were asked for, in order; and those parts.
+#: The names of the first items of a list while its parts were read; and those parts.
 _Look = tuple[list[str], list[_Part]]
 
 
 def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> _Look:
-    """Ask for parts of a list, with base options, while it is at rest: the whole one, or else the own items alone."""
+    """Read parts of a list that does not change meanwhile: the whole list, or else only the own items."""
     head = max(HEAD, *(skip + (top or 0) for skip, top in cuts))
     for lister in filter(None, (known.lister, known.picking(*known.own))):
         before = lister.needed(_ENOUGH, **base)
@@ -229,14 +229,14 @@ def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> _Look:
                 due = [items[skip:][:top] for skip, top in cuts]
                 return items, list(map(_Part, cuts, pages, due, named))
             before = after
-    raise Blocked(known.lister.operation, f"the list changed during each of {_LOOKS} looks")
+    raise Blocked(known.lister.operation, f"the list changed during each of {_LOOKS} reads")
 
 
 def _looks(known: KnownList, cuts: Sequence[Cut]) -> list[_Look]:
-    """Parts of a list beside the list that they are parts of, once or twice; the last look is the one to judge.
+    """Pages, with the full list read just before; once or twice, of which the last is judged.
 
-    The order of a list without options is not shown, and need not be that in which it is paged. Where the parts are
-    not right beside it, they are held against the list with a skip of zero, unless items of the first are lost there.
+    The document gives no order for a list without options, so its pages may have another order. If they do not fit
+    it, they are compared with the list with a skip of zero, unless that loses items.
     """
     plain = _at_rest(known, cuts)
     in_order = f"{known.lister.sign}orderby" in known.lister.fixed
@@ -244,7 +244,7 @@ def _looks(known: KnownList, cuts: Sequence[Cut]) -> list[_Look]:
         return [plain]
     with suppress(Blocked):
         paged = _at_rest(known, cuts, skip=0)
-        # A list with a skip of zero that is the plain one without its first items tells that skip counts wrongly.
+        # If the list with a skip of zero is the plain list without its first items, skip counts wrongly.
         tails = (plain[0][start:] for start in range(1, len(plain[0]) - 1))
         if not any(paged[0][: len(tail)] == tail for tail in tails):
             return [plain, paged]
@@ -252,7 +252,7 @@ def _looks(known: KnownList, cuts: Sequence[Cut]) -> list[_Look]:
 
 
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
-    """Claim that parts of a list, each by skip and top, are what the list holds there."""
+    """Claim that parts of a list by skip and top hold the right items."""
     for part in _looks(known, cuts)[-1][1]:
         skip, top = part.cut
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
@@ -262,20 +262,20 @@ def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
 
 
 def pages(known: KnownList, size: int) -> list[Cut]:
-    """The pages that hold the start of a list of drafts, or all of a list that holds just the known items."""
+    """The pages that cover the start of a list of drafts, or a whole list of known items."""
     alone = known.of_files or f"{known.lister.sign}filter" in known.lister.fixed
     return [(skip, size) for skip in range(0, len(known.own) if alone else HEAD, size)]
 
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int) -> None:
-    """Claim that pages of `size` taken one after another neither repeat an item of the list's start nor lose one."""
+    """Claim that consecutive pages of `size` items neither repeat nor lose an item of the list's start."""
     looks = _looks(known, pages(known, size))
     whole = looks[-1:]
     for due, parts in looks:
         exchanges = [part.page.exchange for part in parts]
         answered = all(part.page.records is not None for part in parts)
         claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-        # Beside the list in another order each page may hold other items, and none of them twice.
+        # If the list has another order, the pages may hold other items, but none twice.
         times = Counter(name for part in parts for name in part.names)
         twice = [name for name in times if times[name] > 1]
         claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {told(twice)}")
@@ -285,21 +285,21 @@ def claim_pages_cover(claim: Claim, known: KnownList, size: int) -> None:
 
 
 def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *, size: int = _PAGE) -> None:
-    """Claim that pages of `size` drafts taken one after another hold every draft once.
+    """Claim that consecutive pages of `size` drafts hold every draft once.
 
     Raises:
-        Untested: filters do not pick them, or fewer are kept; shorter lists are judged.
+        Untested: filters do not select them, or too few are kept.
     """
     saved = [uid for _, uid, exchange in saved_under_every_kind(known.world) if taken(exchange)]
     uids = (*known.own, *paired(known.world), *saved, *more)
     long = known.picking(*uids)
     if not long or len(uids) < _LONG or long.page().size < 0:
-        raise Untested("which filters pick many drafts is not shown: none known does")
+        raise Untested("the document names no filter that selects many drafts: no known one works")
     claim_pages_cover(claim, replace(known, lister=long, own=uids), size)
 
 
 def need_parts(known: KnownList, *cuts: Cut) -> bool:
-    """Require that skip, alone or with top, gives parts of a list, for claims about what else it does."""
+    """Require that skip, alone or with top, returns the right part of a list, for claims about other uses of skip."""
     parts = _looks(known, cuts)[-1][1]
     given = all(part.right and part.page.size <= (part.cut[1] or part.page.size) for part in parts)
-    return require(given, known.lister.operation, "skip does not give the part that it names")
+    return require(given, known.lister.operation, "skip does not return the right part of the list")

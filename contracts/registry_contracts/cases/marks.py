@@ -1,4 +1,4 @@
-"""The marks that make a test function a contract case, and a case one of the profile `smoke`."""
+"""The marks that make a test function a contract case and put a case into the profile `smoke`."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from registry_contracts.model.rows import PAIRS, TRIPLES, Row
 
 @dataclass(frozen=True)
 class Facts:
-    """What the marks of a case say of it.
+    """What the marks of a case say about it.
 
     Attributes:
         clauses: Ids of the clauses that the case makes claims about or observes.
         operations: Operations exercised; a case with an argument `operation` runs once for each. By default all
             operations of its clauses.
-        profile: The first profile that takes the case in.
-        requests: About how many the case sends in each realm, for the forecast of a run: the mean of the sandbox's.
-            Each case says so in one of its marks.
-        dealt: About how many it deals out among the realms of the run besides.
-        nightly: About how many it sends in each realm from the profile `nightly` on, where these are others.
-        faults: The case also covers every clause that speaks about generated faults of its operation.
-        last: The case uses up what others need, or builds on what they leave, so they run before it.
-        turns: A gate asks each case of it in one realm by turns, as other cases judge its clauses in the others.
-        records: Contacts and submissions that the case creates when it passes; their places in the budget of permanent
-            records are kept for it, and it runs after the cases that create none.
+        profile: The smallest profile that includes the case.
+        requests: About how many requests the case sends in each realm (mean of the sandbox runs), for the forecast.
+            Each case sets it in one of its marks.
+        dealt: About how many more it sends in total, rotated over the realms of the run.
+        nightly: About how many it sends in each realm from profile `nightly` on, if different.
+        faults: The case also covers every clause about generated faults of its operation.
+        last: The case uses up what others need, or builds on what they leave; so it runs after them.
+        turns: A gate run rotates it over the realms, since other cases judge its clauses in the others.
+        records: Contacts and submissions that the case creates when it passes. The budget of permanent records reserves
+            them, and the case runs after those that create none.
         files: Temporary files that the case uses up in each realm; with an operation as its argument, for
             `persistTemporaryFile` alone.
-        needs: Settings of the realm without which the case sends nothing, where these are not those of its clauses.
-        relies_on: Ids of further clauses, each shown once in a realm before the case; what does not hold blocks it.
+        needs: Settings of the realm without which the case sends nothing (default: those of its clauses).
+        relies_on: Ids of further clauses, each checked once in a realm before the case; a failed one blocks it.
     """
 
     clauses: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Facts:
     relies_on: Iterable[str] = ()
 
     def __or__(self, other: Facts) -> Facts:
-        """The facts of two marks of a case: of figures and switches the largest, of profiles the last."""
+        """Merge two marks of a case: the largest of numbers and switches, the later profile."""
         figures = ("requests", "dealt", "nightly", "faults", "last", "turns", "records", "files")
         return Facts(
             tuple(dict.fromkeys([*self.clauses, *other.clauses])),
@@ -64,24 +64,24 @@ class Facts:
 
 
 def contract(*clauses: str, **facts: Any) -> pytest.MarkDecorator:
-    """Mark a case of some clauses, with further facts by their names."""
+    """Mark a case with its clauses and with further `Facts` by name."""
     return pytest.mark.contract.with_args(Facts(clauses, **facts))
 
 
 def for_each_row(
     make: Callable[[int], Iterable[Row]], marks: Callable[[Row], list[pytest.MarkDecorator]] = lambda _: []
 ) -> pytest.MarkDecorator:
-    """Run a case for each `row` of the factor table: in a gate for pairs of values, at night for triples as well.
+    """Run a case for each `row` of the factor table: pairs of values in a gate run, triples too in a nightly run.
 
     Args:
-        make: The rows in which so many values stand together.
+        make: Returns the rows that cover all combinations of so many values.
         marks: Further marks of a row.
     """
 
     def parameters(profile: Profile) -> list[Any]:
         pairs, night = [*make(PAIRS)], contract(profile=Profile.NIGHTLY, turns=True)
         made = [pytest.param(row, id=str(row), marks=marks(row)) for row in pairs]
-        if profile.includes(Profile.NIGHTLY):  # those of a night alone are rotated
+        if profile.includes(Profile.NIGHTLY):  # rows for nightly runs only are rotated
             more = dict.fromkeys(row for row in make(TRIPLES) if row not in pairs)
             made += [pytest.param(row, id=str(row), marks=[*marks(row), night]) for row in more]
         return made
@@ -95,9 +95,9 @@ def smoke(
     """Put a case into the profile `smoke`.
 
     Args:
-        parameters: Only with these parameters, each as in the case's id behind the realm; by default with all.
-        every_realm: In each realm of the run, and not in the first alone.
-        requests: About how many it sends there, where these are others than in a gate.
-        values: So many of each table that it deals out, the first ones.
+        parameters: Only these parameters, written as in the case's id after the realm; by default all.
+        every_realm: In each realm of the run, not only the first.
+        requests: About how many requests it sends there, if different from a gate run.
+        values: The first so many values of each rotated table.
     """
     return pytest.mark.smoke(parameters=parameters, every_realm=every_realm, requests=requests, values=values)

@@ -1,4 +1,4 @@
-"""The names that `registry_contracts.cases` hands on, loaded when the first of them is asked for."""
+"""The names that `registry_contracts.cases` exports, loaded on first use."""
 
 # mypy: implicit-reexport
 # ruff: noqa: F401

@@ -1,4 +1,4 @@
-"""Calls that are under way at the same time, and claims that none takes anything from another."""
+"""Concurrent calls, and claims that they do not disturb each other."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ CLAUSES: Final = (
 
 
 def at_once(call: Callable[[T], Exchange], arguments: Sequence[T]) -> list[Exchange]:
-    """Make a call with each argument, all of them under way together."""
+    """Make a call with each argument, all at the same time."""
     with ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(call, arguments))
 
 
 def claim_files_kept_apart(world: World, expect: Expect) -> None:
-    """Claim that two files of the same length that are sent together come back each as it was sent."""
+    """Claim that two files of the same length, uploaded at the same time, each come back as sent."""
     uid = document_for_uploads(world)
     files = {f"{world.fresh.uid()}.bin": contents.content(3_000, seed=seed) for seed in (1, 2)}
     sent = at_once(lambda file: upload(world.author, uid, *file), list(files.items()))
@@ -56,16 +56,16 @@ def claim_files_kept_apart(world: World, expect: Expect) -> None:
 
 
 def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
-    """A way to send a submission that creates a record: twice together, with a claim that at most one is taken.
+    """Wrap `send` to send a creation twice at the same time and claim that at most one is accepted.
 
     Returns:
-        Sends a submission so and gives the exchange that was taken, or that of a third try where neither was.
+        A function that returns the accepted exchange, or a third try if neither was accepted.
     """
 
     def send_twice(submission: T) -> Exchange:
         sent = at_once(send, [submission] * 2)
         given = [exchange for exchange in sent if taken(exchange)]
-        expected = "one refused, since its identifier is in use then"
+        expected = "one refused, since its identifier is then in use"
         seen = "; ".join(exchange.answer.quote() for exchange in sent)
         claim.holds(len(given) < len(sent), *sent, expected=expected, seen=seen)
         return given[0] if given else send(submission)
@@ -74,7 +74,7 @@ def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T
 
 
 class OverlappingDrafts:
-    """Drafts of several documents whose calls overlap: two of each owner's, who saves, reads and deletes them."""
+    """Overlapping calls on drafts: each owner saves, reads and deletes two."""
 
     def __init__(self, owners: Sequence[Actor], world: World, expect: Expect) -> None:
         self._owner = {world.uid(): owner for _ in range(2) for owner in owners}
@@ -82,7 +82,7 @@ class OverlappingDrafts:
         self._model = DraftModel(world)
 
     def claim_promises_hold(self) -> None:
-        """Claim that drafts saved together are there, and that changing or deleting half of them spares the others."""
+        """Claim that drafts saved together exist, and that changing or deleting half of them spares the others."""
         expect, everyone = self._expect, list(self._owner)
         changed = everyone[: len(everyone) // 2]
         for saved in self._save("first", everyone):
@@ -106,7 +106,7 @@ class OverlappingDrafts:
         self._refuse_together(everyone[:2])
 
     def claim_contents_kept(self, content: Content) -> None:
-        """Claim that the plain texts of a content, which need not be taken, come back when they are read together."""
+        """Claim that the plain texts of a content, if accepted, come back when they are read at the same time."""
         members, samples = content.only((DOCUMENTED,))[DOCUMENTED], self._world.samples
         owner = dict(zip((self._world.uid(), self._world.uid()), self._owner.values(), strict=False))
 
@@ -119,7 +119,7 @@ class OverlappingDrafts:
             self._expect(DOCUMENTED, "getDraft").shows(read, members)
 
     def _refuse_together(self, uids: Sequence[str]) -> None:
-        """Have each call refused while another one is, for a uid that is too short."""
+        """Send each call twice at the same time with a uid that is too short; both are refused."""
         world, short = self._world, self._world.uid(TOO_SHORT)
         record = world.samples.short_draft(short)
         at_once(lambda uid: world.save(short, record, by=self._owner[uid]), uids)
@@ -129,7 +129,7 @@ class OverlappingDrafts:
                 at_once(call, [self._owner[uid] for uid in uids])
 
     def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
-        """If the deletion of a draft found nothing, claim that the deletions beside it did not remove the draft."""
+        """If a deletion found nothing, claim that the concurrent deletions did not remove the draft."""
         if usable(sent).status in NOTHING_THERE:
             owner = self._owner[uid]
             alone = owner.delete_draft(self._world.draft(by=owner).uid)
@@ -149,7 +149,7 @@ class OverlappingDrafts:
         return at_once(lambda uid: self._owner[uid].send(operation, path={"uid": uid}), uids)
 
     def _judged(self, sent: list[Exchange], *changes: Exchange) -> list[Exchange]:
-        """What was sent together, with claims of what is promised of each after these changes."""
+        """Claim what is promised of each exchange after these changes; return the exchanges."""
         for each in sent:
             self._model.claim(self._expect, each, *changes)
         return sent

@@ -1,7 +1,7 @@
-"""What a case may declare that it relies on: clauses that hold of plain data, each shown once in a realm.
+"""Clauses that a case may rely on; each is checked with ordinary data once in a realm.
 
-A broken operation is one finding: what relies on it is inconclusive, blocked by the name of the clause. What is plain
-only beside the special value that a case is about is for its body.
+A broken operation is one finding. Cases that rely on it are inconclusive, blocked by that clause. A precondition that
+depends on the case's own data is checked in its body.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from registry_contracts.cases.known_lists import KnownList, known_drafts, known_
 from registry_contracts.cases.world import World
 from registry_contracts.checks.outcomes import Blocked
 
-#: How each clause that a case may rely on is shown; what does not hold raises Blocked with the operation at fault.
+#: Clause → its check, which raises Blocked with the operation at fault if the clause does not hold.
 PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
     "draft-get-content": lambda world: drafts.need_as_saved(world.author, world.shared_draft()),
     "draft-exists-present": drafts.need_presence,
@@ -49,10 +49,10 @@ PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
 
 
 def rely_on(world: World, clauses: Iterable[str]) -> None:
-    """See that clauses hold of plain data, each once in a realm; one that does not is looked at by the next case again.
+    """Check clauses with ordinary data, each once in a realm; the next case checks one that failed again.
 
     Raises:
-        Blocked: by the first that does not hold.
+        Blocked: by the first clause that does not hold.
     """
     for clause in clauses:
         try:

@@ -1,8 +1,8 @@
-"""Lets Hypothesis draw the examples of a property, shrink the one that fails and play it first the next time.
+"""Lets Hypothesis draw the examples of a property, shrink a failing one and replay it first in the next run.
 
-A property costs requests, so it is bounded by them: what is over the budget is not sent, and an example that was
-judged once is not sent again. What a failing example sent is evidence; the smallest is put last, where a finding
-takes it from, and it is played again on fresh data before it counts.
+A property has a budget of requests: nothing is sent beyond it, and no example is sent twice. The exchanges of a
+failing example are evidence. The smallest one comes last, where a finding takes it from, and is replayed on fresh
+data before it counts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ T = TypeVar("T")
 
 #: Folder of the example database in the reports' folder, beside the runs.
 FOLDER: Final = "examples"
-#: Requests that shrinking may cost, as a multiple of what one example costs.
+#: Requests for shrinking, as a multiple of those for one example.
 _SHRINKING: Final = 12
-#: How much more a nightly run may send for a property.
+#: How many times as many requests a nightly run may send for a property.
 _NIGHTLY: Final = 8
 
 
@@ -46,9 +46,9 @@ def example_database(reports: Path, scope: str, scratch: Path | None) -> Example
     """Return the database of failing examples of one property.
 
     Args:
-        reports: Folder of the reports, the same in every run, or handed from run to run as an artifact.
-        scope: Target, realm and property: what failed in one says nothing about another.
-        scratch: Folder of this run alone that takes what is added, so that two gates send the same; None to keep it.
+        reports: Folder of the reports: the same in every run, or passed between runs as an artifact.
+        scope: Target, realm and property; each scope has its own examples.
+        scratch: Folder of this run only for new examples, so that two gate runs send the same; None keeps them.
     """
     name = f"{zlib.crc32(scope.encode()):08x}"
     kept = DirectoryBasedExampleDatabase(reports / FOLDER / name)
@@ -58,18 +58,18 @@ def example_database(reports: Path, scope: str, scratch: Path | None) -> Example
 
 
 class _Found(Exception):
-    """Tells Hypothesis that an example fails; what it contradicts is noted."""
+    """Signals Hypothesis that an example fails; the contradiction is already noted."""
 
 
 @dataclass
 class _Judged(Generic[T]):
-    """What is known of the examples that were judged.
+    """State of the judged examples.
 
     Attributes:
-        failing: Whether an example contradicts, by its digest.
-        smallest: The failing example that was judged last: Hypothesis tries ever smaller ones.
-        obstacle: What kept the first example from being judged that could not be.
-        limit: Requests of the attempt from which on no further example is sent.
+        failing: Digest → whether the example contradicts a MUST.
+        smallest: The last failing example; Hypothesis tries ever smaller ones.
+        obstacle: The obstacle of the first example that could not be judged.
+        limit: Number of requests in the attempt after which no more examples are sent.
     """
 
     failing: dict[bytes, bool]
@@ -82,14 +82,14 @@ class Properties:
     """Judges properties for one attempt at a case; the fixture `properties`.
 
     Args:
-        seed: Draws the examples; the same ones for the same seed.
-        database: As kept.
-        thorough: Whether this is a nightly run, which may send several times as much.
-        brief: Whether none are drawn for a property that has examples of its own to begin with.
+        seed: The same seed draws the same examples.
+        database: See the attribute.
+        thorough: Whether this is a nightly run, which may send more requests.
+        brief: Draw nothing for properties that have fixed first examples.
 
     Attributes:
-        database: Where failing examples are kept.
-        share: How many times as much as a gate.
+        database: Stores failing examples.
+        share: Budget as a multiple of a gate run's.
     """
 
     def __init__(
@@ -114,18 +114,18 @@ class Properties:
         """Judge drawn examples by a function that makes claims about each.
 
         Args:
-            examples: What is drawn; None for nothing.
-            judge: Sends the example on fresh data and makes claims about what comes back.
-            requests: Sent at most in a gate for drawn ones before one is contradicted, but for the last one's own.
-            each: Requests that one example costs, about.
-            first: Examples that are judged before any other.
-            shorten: Finds a smaller example, told whether one contradicts too; by default Hypothesis does.
+            examples: The strategy; None draws nothing.
+            judge: Sends the example on fresh data and makes claims about the answers.
+            requests: Maximum for drawn examples in a gate run until one fails; the last example may exceed it.
+            each: About how many requests one example costs.
+            first: Examples to judge before any others.
+            shorten: Finds a smaller failing example, given a test for failure; by default Hypothesis shrinks.
 
         Raises:
-            Contradiction: a must was contradicted; the evidence is that of the smallest failing example.
+            Contradiction: a MUST was contradicted; the evidence is that of the smallest failing example.
             Blocked, Ambiguous: an example could not be judged, and none contradicted anything.
             EnvironmentFault: the environment gave no answer. Untested: a setting is missing.
-            SuiteError: a mistake in the case, which Hypothesis would take for tries that differ.
+            SuiteError: a mistake in the case, which Hypothesis would misread as flaky results.
         """
         limit = self._sent + requests * self.share
         judged: _Judged[T] = _Judged({})
@@ -140,7 +140,7 @@ class Properties:
                 holds(example)
         if judged.smallest is None:
             judged.limit = min(judged.limit, limit)
-        # Of those that fail, smaller ones are looked for in any case.
+        # A failing example is always shrunk.
         drawn = not (self._brief and first)
         if examples is not None and (drawn or judged.smallest is not None):
             self._draw(examples, holds, max(1, int(judged.limit - self._sent) // each))
@@ -154,7 +154,7 @@ class Properties:
             raise judged.obstacle
 
     def _draw(self, examples: SearchStrategy[T], holds: Callable[[T], None], most: int) -> None:
-        """Let Hypothesis judge those that failed earlier, and so many others."""
+        """Let Hypothesis judge earlier failing examples and up to `most` others."""
         drawn = hypothesis.settings(
             max_examples=most,
             phases=(Phase.reuse, Phase.generate, Phase.shrink),
@@ -164,10 +164,10 @@ class Properties:
             report_multiple_bugs=False,
             print_blob=False,
         )
-        # In this order: a seed takes the database away from the settings beneath it.
+        # Keep this order: a seed removes the database from the settings it wraps.
         test = drawn(hypothesis.seed(self.seed)(hypothesis.given(examples)(holds)))
         with suppress(_Found), warnings.catch_warnings():
-            # A long text that fails is worth a finding, and no warning that it is long.
+            # A long failing text is a finding; a warning about its length adds nothing.
             warnings.filterwarnings(
                 "ignore", "Generating overly large repr", hypothesis.errors.HypothesisWarning
             )
@@ -178,10 +178,10 @@ class Properties:
         return len(self._attempt.exchanges)
 
     def _contradicts(self, example: T, judge: Callable[[T], None], judged: _Judged[T], smaller: int) -> bool:
-        """Whether an example contradicts a must; what is not to be sent any more does not.
+        """Whether an example contradicts a MUST; False if the budget is used up.
 
         Args:
-            smaller: Requests that Hypothesis may send in looking for a smaller one.
+            smaller: Requests that Hypothesis may send to shrink it.
         """
         key = hashlib.sha256(repr(example).encode("utf-8", "surrogatepass")).digest()
         if key in judged.failing or self._sent >= judged.limit:
@@ -233,10 +233,10 @@ class Properties:
         return example, best
 
     def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
-        """See on fresh data that the smallest failing example fails again; its evidence goes to the end.
+        """Replay the smallest failing example on fresh data and move its evidence to the end.
 
-        Where it does not, something stands in the way or the environment failed, the whole case is to be played again:
-        what came before the example may matter.
+        If it does not fail again, or an obstacle or environment fault occurs, the whole case must be replayed: earlier
+        requests may matter.
         """
         attempt, evidence, key = self._attempt, self._attempt.evidence, found.evidence.key
 

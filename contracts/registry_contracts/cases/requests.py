@@ -1,4 +1,4 @@
-"""A valid request of every operation, on data that the author may use; a case then changes one part of it."""
+"""A valid request for every operation, on data that the author may use; a case then changes one part of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from registry_contracts.interface.description import load_description, operation
 from registry_contracts.session.actor import DEFAULT, Actor
 from registry_contracts.settings.target import Account
 
-#: What an upload sends.
+#: The content of an upload.
 CONTENT: Final = b"a note\n"
 #: Marks a part that is left out.
 ABSENT: Final = object()
@@ -37,7 +37,7 @@ class Request:
     body: Any = ABSENT
 
     def send(self, actor: Actor, **parts: Any) -> Exchange:
-        """Send it as this actor, with further parts such as `address`."""
+        """Send it as this actor, with further parts, for example `address`."""
         parts |= {"path": self.path, "query": self.query, "headers": self.headers}
         if isinstance(self.body, bytes):
             return actor.send(self.operation, body=self.body, **parts)
@@ -47,16 +47,16 @@ class Request:
 _COLLECTION: Final = re.compile(r"(/api/v20\d\d)/[^/?]+")
 #: A realm that does not exist, in any environment.
 UNKNOWN_REALM: Final = "rc-no-such-realm"
-#: For each document realm another one.
+#: Document realm → another one.
 ELSEWHERE: Final[Mapping[str, str]] = {"abs-dev": "bch-dev", "bch-dev": "chm-dev", "chm-dev": "abs-dev"}
-#: For each document realm all others.
+#: Document realm → all others.
 OTHERS: Final[Mapping[str, tuple[str, ...]]] = {
     realm: (other, ELSEWHERE[other]) for realm, other in ELSEWHERE.items()
 }
 
 
 def family(name: str) -> tuple[str, ...]:
-    """Return the operations of a family that cases send; of attachments those that store nothing."""
+    """Return the operations of a family; for attachments only those that store nothing."""
     return operations_with(family=name, stores=None) if name == "attachment" else operations_with(family=name)
 
 
@@ -69,7 +69,7 @@ class OrdinaryRequests:
         self._turns = itertools.count()
 
     def on_shared_data(self, operation: str) -> Request:
-        """A valid request that many may be made of: files are those of a document which cases share."""
+        """A valid request as a base for variants; files belong to the shared document."""
         makers = {
             "token": self._token,
             "contact": self._contact,
@@ -80,7 +80,7 @@ class OrdinaryRequests:
         return makers[load_description().operations[operation].family](operation)
 
     def submitting(self, operation: str, identifier: str) -> Request:
-        """A valid submission of a record under this identifier, which the path names where it has room for one."""
+        """A valid submission of a record under this identifier, which is also in the path if the operation has it."""
         path = {"schema": self._world.samples.workflow_schema}
         if operation != "createWorkflowRecord":
             path["identifier"] = identifier
@@ -102,7 +102,7 @@ class OrdinaryRequests:
             uid, query = self._world.uid(), {"schema": self._world.samples.draft_schema}
             return Request(operation, {"uid": uid}, query, body=self._world.samples.draft(uid))
         if operation == "listDrafts":
-            # How an empty list is answered is not shown, and what was just saved may be listed a while later.
+            # The document does not show an empty list, and a new draft may be listed some time later.
             self._world.once(f"filled {operation}", self._listed)
             return Request(operation)
         draft = self._world.draft() if operation == "deleteDraft" else self._world.shared_draft()
@@ -113,12 +113,12 @@ class OrdinaryRequests:
         return self._world.eventually(lambda: usable(self._world.author.list_drafts()).success)
 
     def _file(self, operation: str, *, anew: bool = False) -> Request:
-        """A request on files of the document that cases share; `anew`: of another one, which it may fill."""
+        """A request on files of the shared document; `anew`: of a fresh one."""
         if operation in operations_with(answers="file"):
             return Request(operation, self._world.shared_attachment().path)
         path = {"uid": self._world.document() if anew else self._world.shared_document()}
         if operation == "createAttachment":
-            # Another name each time: a document may take each name once only.
+            # A new name each time: a document may accept each name only once.
             return Request(operation, path | {"filename": f"{self._world.uid(16)}.txt"}, body=CONTENT)
         if operation == "persistTemporaryFile":
             path["tempFileId"] = self._world.temporary_file() if anew else self._world.uid()
@@ -128,11 +128,11 @@ class OrdinaryRequests:
         if operation != "updateWorkflowRecord":
             return self.submitting(operation, self._world.uid())
         existing = self._world.samples.setting("existing_identifier")
-        # A fault that is taken locks its record for good: the next request needs another one.
+        # An accepted fault locks its record permanently: the next request needs another record.
         return self.submitting(operation, str(existing[next(self._turns) % len(existing)]))
 
     def request(self, operation: str) -> Request:
-        """A valid request, on fresh data where it writes."""
+        """A valid request, on fresh data if it writes."""
         if operation in operations_with(stores="attachment"):
             return self._file(operation, anew=True)
         if operation in operations_with(answers="file"):
@@ -142,14 +142,14 @@ class OrdinaryRequests:
         return self.on_shared_data(operation)
 
     def _list_of_files(self, operation: str) -> Request:
-        """A request for the list of a document with a file: how an empty list is answered is not shown."""
+        """A request for the list of a document with a file: the document does not show an empty list."""
         request = self.on_shared_data(operation)
         with suppress(Blocked, Untested):
             request = Request(operation, {"uid": self._picture().uid})
         return self._once_answered(request)
 
     def _once_answered(self, request: Request) -> Request:
-        """A file may be listed, found or previewed a while after it was taken."""
+        """Wait once for the request to succeed: a file may appear some time after its upload."""
         answered = partial(self._world.eventually, lambda: usable(request.send(self._world.author)).success)
         self._world.once(f"filled {request.operation}", answered)
         return request
@@ -158,13 +158,13 @@ class OrdinaryRequests:
         return shared_document(self._world).pictures[0]
 
     def faulty(self, operation: str) -> Request:
-        """A request that is refused for its content alone, where acceptance would leave something for good.
+        """A request that is refused for its content alone, if an accepted one would leave a permanent record.
 
-        Every value of the record has a wrong kind, so it is turned down however content is looked at; an update
-        names a record that does not exist besides.
+        Every value of the record has a wrong type, so any content check refuses it. A workflow update also names a
+        record that does not exist.
         """
         if operation == "createToken":
-            # Such a body yields no token, whatever of it is read.
+            # This body yields no token, whichever part the service reads.
             return Request(operation, body={"email": "nobody@example.test", "password": "a wrong password"})
         if operation == "updateWorkflowRecord":
             request = self.faulty("createWorkflowRecordWithIdentifier")
@@ -176,19 +176,19 @@ class OrdinaryRequests:
         return replace(request, body=spoilt(record)) if operation == "createContact" else request
 
     def anew(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
-        """Send a valid request on fresh data, with these headers changed, as the author."""
+        """Send a valid request on fresh data with changed headers, as the author."""
         return send(self.request(operation), self._world.author, headers)
 
     def harmless(self, operation: str, headers: Mapping[str, str | None]) -> Exchange:
-        """Send the harmless request of an operation, with these headers changed, as the author.
+        """Send the harmless request of an operation with changed headers, as the author.
 
-        Signing in is harmless as it is: what a refusal of credentials looks like is not shown.
+        A sign-in is sent with valid credentials: the document does not show how wrong ones are refused.
         """
         request = self.request(operation) if operation == "createToken" else self.faulty(operation)
         return send(request, self._world.author, headers)
 
     def nowhere(self, operation: str) -> Exchange:
-        """Send the harmless request of an operation to an address of its version where nothing stands."""
+        """Send the harmless request of an operation to a non-existent address under the same version."""
         return self.faulty(operation).send(self._world.author, address=_to_nowhere)
 
 
@@ -201,7 +201,7 @@ def send(
     """Send a request with headers and query parameters changed.
 
     Args:
-        headers: Added to the documented ones, or taken out where the value is None.
+        headers: Added to the documented ones; the value None removes a header.
         query: Added to the request's own.
     """
     changed = replace(
@@ -211,21 +211,21 @@ def send(
 
 
 def new_names(request: Request) -> list[str]:
-    """The identifier that a request gives to something new, where its path holds one."""
+    """The identifier in the path of a request that creates something; else an empty list."""
     operation = load_description().operations[request.operation]
     name = operation.identifier_parameter if operation.names_new else None
     return [] if name is None else [request.path[name]]
 
 
 def at(request: Request, uid: str) -> Request:
-    """The same request for another uid; its record stays as it is."""
+    """The same request with another uid in its path; its body stays unchanged."""
     return replace(request, path={**request.path, "uid": uid})
 
 
 def saving(world: World, uid: str) -> Request:
-    """A request that saves a draft under a uid, in a record that names none, so that only the address can be at fault.
+    """A request that saves a draft under a uid; its record names none, so only the address can be at fault.
 
-    Where such a record is not taken under a valid uid either, it names the uid.
+    If the service refuses that even under a valid uid, the record names the uid.
     """
     query = {"schema": world.samples.draft_schema}
 

@@ -1,10 +1,10 @@
-"""The first write of an account in a realm: whether it has the rights of its role, and the settings name a schema.
+"""The first write of an account in a realm: whether it has its role's rights, and the settings name a known schema.
 
-Where it has not, that is told of the settings, not of the service.
+If not, the settings are at fault, not the service.
 
-An account lacks them in a realm where its first write is refused and the service says "Insufficient rights to create a
-draft record." of it, or another author may write there; where that other is refused as well, and the workflow does
-not say so, the service refuses, which its cases find.
+An account lacks rights in a realm if its first write is refused and either the service says "Insufficient rights to
+create a draft record." or another author may write there. If the other author is refused too, and the workflow does
+not name rights, the service is at fault, and its cases report it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from registry_contracts.session.actor import Actor
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import AUTHOR, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
-#: Roles that are nothing without rights: an author, and who writes beside the author.
+#: Roles that need rights to write: the author, and the accounts that write besides the author.
 _SECOND: Final = "other"
 _WRITERS: Final = (AUTHOR, _SECOND, "nau")
-#: What an account is told that may not do something.
+#: The account may not do this (RFC 9110, 15.5.4).
 _FORBIDDEN: Final = 403
 _UNAUTHENTICATED: Final = 401
 _SAVING: Final = "saveDraft"
@@ -37,21 +37,21 @@ _SUBMITTING_NAMED: Final = "createWorkflowRecordWithIdentifier"
 
 @cache
 def first_writes() -> tuple[str, ...]:
-    """The operations whose refusal may tell of an account's rights."""
+    """The operations whose refusal may be about an account's rights."""
     return (_SAVING, *operations_with(stores="submission"))
 
 
 class WithoutRightsError(EnvironmentFault):
-    """The author's account lacks the rights of its role, so that nothing can be told of what it is refused."""
+    """The author's account lacks the rights of its role, so its refusals prove nothing."""
 
 
 @dataclass(frozen=True)
 class FirstWrite:
-    """What became of the first write of an account in a realm.
+    """The result of an account's first write in a realm.
 
     Attributes:
-        lacks_rights: How it was refused to an account that lacks the rights of its role, in words; else empty.
-        unknown_schema: How it was refused for a schema that contacts do not know either; else empty.
+        lacks_rights: The refusal in words, if the account lacks the rights of its role; else empty.
+        unknown_schema: The refusal, if it is about a schema that contacts do not know either; else empty.
     """
 
     refused: bool = False
@@ -60,26 +60,26 @@ class FirstWrite:
 
 
 class Rights:
-    """What the accounts of a session may do."""
+    """The rights of a session's accounts."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._writing: set[tuple[str, str]] = set()
 
     def judge(self, exchange: Exchange) -> None:
-        """Pass on what was answered to an account with the rights of its role.
+        """Check that a refusal is not due to missing rights of the account.
 
         Args:
             exchange: Sent with the role's own token in the actor's own realm.
 
         Raises:
-            WithoutRightsError: it was refused to an author who lacks them.
-            Untested: it was refused to another role that lacks them.
+            WithoutRightsError: the author lacks rights.
+            Untested: another role lacks rights.
         """
         role, realm, answer = exchange.role, exchange.realm, exchange.response
         if answer is None or role not in _WRITERS or realm not in DEVELOPMENT_REALMS:
             return
-        # What a draft is refused with is not shown.
+        # The document does not say with which status a draft is refused.
         of_rights = answer.status == _FORBIDDEN or (exchange.operation == _SAVING and answer.refusal)
         if answer.success and exchange.operation in first_writes():
             self._writing.add((role, realm))
@@ -91,16 +91,16 @@ class Rights:
             raise missing(f"accounts.{role}", f" rights in {realm}: {refused}")
 
     def first_write(self, role: str, realm: str) -> FirstWrite:
-        """What became of the first write of a role's account in a realm; it is sent once, and nothing stays."""
+        """The result of the first write of a role's account in a realm; sent once, and nothing permanent remains."""
         name = f"first write of {role} in {realm}"
         return self._session.shared.once(name, lambda: self._first_write(role, realm))
 
     def knows_schema(self, realm: str) -> bool:
-        """Whether no draft of the settings is refused in a realm for its schema; one is sent."""
+        """Whether a draft with the schema of the settings is not refused for its schema; sends one."""
         return not _about_a_schema(self._saved(AUTHOR, realm))
 
     def takes_workflow_draft(self, realm: str) -> bool:
-        """Whether a document of the workflow is taken as a draft, where the settings name no other."""
+        """Whether a document of the workflow is accepted as a draft, if the settings name no other draft."""
         samples = self._samples(realm)
         if not samples.tells_workflow or samples.tells("draft_document"):
             return False
@@ -110,7 +110,7 @@ class Rights:
         return not saved.fault and taken(saved)
 
     def unknown_workflow_schema(self, realm: str) -> str:
-        """How the workflow refuses the schema of the settings, in words; what is no document is refused otherwise."""
+        """The workflow's refusal of the schema in the settings; empty if it refuses an empty body for other reasons."""
         path = {"schema": self._samples(realm).workflow_schema}
         sent = self._actor(AUTHOR, realm).send(_SUBMITTING, path=path, json={})
         unknown = not sent.fault and carries_message(sent.answer, Row.SCHEMA_UNKNOWN, realm)
@@ -129,9 +129,9 @@ class Rights:
         return FirstWrite(refused=True, lacks_rights=words if lacks else "")
 
     def _names_no_schema(self, role: str, refused: Exchange) -> bool:
-        """Whether a draft is refused for the schema of the settings, and what is no contact is, too.
+        """Whether both a draft and an empty contact are refused for the schema of the settings.
 
-        Both are refused in the words that a schema meets which no service has.
+        Both get the same words as a schema that no service has.
         """
         realm, samples = refused.realm, self._samples(refused.realm)
         schema = "" if samples.lacking else samples.contact_schema
@@ -146,26 +146,26 @@ class Rights:
         return _about_a_schema(of_contact) and _alike(of_contact, of_unknown, schema)
 
     def _may_not_save(self, role: str, saved: Exchange) -> bool:
-        """Whether it is for the account that a draft was refused."""
+        """Whether a draft was refused because of the account."""
         if _for_want_of_rights(self._submitted(role, saved.realm)):
             return True
         if second := self._second(role):
             other = self._saved(second, saved.realm)
             return not other.fault and other.answer.success and not self._stored(role, saved)
-        # Where the settings do not tell a valid draft, its refusal is no finding.
+        # If the settings hold no valid draft, its refusal is no finding.
         samples = self._samples(saved.realm)
         told = samples.tells("draft_document") or not samples.lacking
         return _for_want_of_rights(saved) or (saved.status == _FORBIDDEN and not told)
 
     def _may_not_submit(self, role: str, submitted: Exchange) -> bool:
-        """Whether it is for the account that a submission was refused, where there is nothing but submissions."""
+        """Whether a submission was refused because of the account, in a realm without drafts."""
         if not _for_want_of_rights(submitted):
             return False
         second = self._second(role)
         return not second or not _for_want_of_rights(self._submitted(second, submitted.realm))
 
     def _second(self, role: str) -> str:
-        """Another role that may write, to compare with; empty where no account of it signs in."""
+        """Another role that may write, to compare with; empty if it has no account that can sign in."""
         second = _SECOND if role == AUTHOR else AUTHOR
         known = second in self._session.target.accounts and self._session.tokens.token(second).value
         return second if known else ""
@@ -181,12 +181,12 @@ class Rights:
         return saved
 
     def _stored(self, role: str, saved: Exchange) -> bool:
-        """Whether a draft is there although its save was refused."""
+        """Whether a draft exists although its save was refused."""
         look = self._actor(role, saved.realm).send("draftExists", path={"uid": saved.notes["uid"]})
         return not look.fault and look.answer.success
 
     def _submitted(self, role: str, realm: str) -> Exchange:
-        """A faulty submission, of which nothing comes; without a document where the settings tell none."""
+        """A faulty submission, which creates nothing; without a document if the settings have none."""
         samples, actor = self._samples(realm), self._actor(role, realm)
         if not samples.tells_workflow:
             return actor.send(_SUBMITTING, path={"schema": STAND_IN_SCHEMA}, json={})
@@ -206,7 +206,7 @@ def _for_want_of_rights(sent: Exchange) -> bool:
 
 
 def _may_be_about_rights(sent: Exchange) -> bool:
-    """Whether a refusal is the service's own, and not for a token that it does not know."""
+    """Whether a refusal comes from the service itself and is not about an unknown token."""
     if sent.fault or not sent.answer.refusal or sent.answer.hollow_page:
         return False
     return sent.status != _UNAUTHENTICATED and not carries_message(sent.answer, Row.ANONYMOUS)
@@ -218,6 +218,6 @@ def _about_a_schema(sent: Exchange) -> bool:
 
 
 def _alike(named: Exchange, unknown: Exchange, schema: str) -> bool:
-    """Whether a schema is refused in the words that one meets which no service has."""
+    """Whether a schema gets the same refusal as a schema that no service has."""
     words = "" if unknown.fault else unknown.answer.text.replace(UNKNOWN_SCHEMA, schema)
     return named.status == unknown.status and words == named.answer.text

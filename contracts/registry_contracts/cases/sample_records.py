@@ -1,8 +1,7 @@
-"""Valid records of a realm, and contact records that differ from a valid one in one point; nothing here sends.
+"""Valid records of a realm, and contact records that differ from a valid one in one point; nothing here sends requests.
 
-They are built from the interface document and from the settings. A wrong kind is a plainly other kind: numbers and
-booleans never stand where a string is due, since a service may read them as strings; `null` is missing rather than
-of another kind.
+They are built from the interface document and the settings. A wrong type is clearly wrong: never a number or boolean
+in place of a string, since a service may read it as a string, and never `null`, which means missing.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ _CONTACT: Final[Mapping[str, Any]] = load_description().bundle["components"]["sc
 
 
 def _kind(described: Mapping[str, Any]) -> str:
-    """The kind of a field as the interface document calls it, such as `string`, `Term` or `array of Link`."""
+    """The type of a field in the interface document's terms, for example `string`, `Term` or `array of Link`."""
     if described.get("type") == "array":
         return f"array of {_kind(described['items'])}"
     named = str(described.get("$ref", "string")).rpartition("/")[2]
     return "lstring" if named == "LString" else named
 
 
-#: The 26 fields of a contact record by kind, in the order of the interface document.
+#: The 26 fields of a contact record with their types, in the order of the interface document.
 CONTACT_FIELDS: Final = {name: _kind(described) for name, described in _CONTACT["properties"].items()}
 MANDATORY_FIELDS: Final[tuple[str, ...]] = tuple(_CONTACT["required"])
-#: What a contact record holds beside what the settings tell: mandatory fields, and then the others.
+#: The suite's own values for contact records: mandatory fields, then the others.
 _PLAIN: Final[dict[str, Any]] = {
     "firstName": "Wangari",
     "lastName": "Maathai",
@@ -59,16 +58,16 @@ _MORE: Final[dict[str, Any]] = {
     "relevantDocuments": [{"url": "https://example.test/report.pdf"}],
 }
 _CONTACT_SETTINGS: Final = ("contact_schema", "country_terms", "contact_organization")
-#: Members whose value a contact takes from a setting of its own, where the settings hold no whole contact.
+#: Member → the setting that provides its value if the settings hold no whole contact.
 _TOLD_BY: Final = {"country": "country_terms", "contactOrganization": "contact_organization"}
 _REFERENCE: Final = "contactOrganization"
-#: The schema that a stand-in names where the settings name none: what the interface document calls these records.
+#: The schema of a stand-in if the settings name none: the interface document's name for these records.
 STAND_IN_SCHEMA: Final = "contact"
-#: Marks a run in which drafts are documents of the workflow, since contacts were not taken as such.
+#: Marks a run whose drafts are documents of the workflow, since contacts were not accepted as drafts.
 DRAFTS_OF_WORKFLOW: Final = "drafts are documents of the workflow"
-#: The language of texts that the settings do not hold.
+#: The language of the suite's own texts.
 _OWN_LANGUAGE: Final = "en"
-#: A kind that no field of a record has: an array in an array.
+#: A type that no field of a record has: an array in an array.
 WRONG_KIND: Final = [[17]]
 
 
@@ -76,11 +75,11 @@ class Samples:
     """Valid records for one realm; each call gives a fresh copy.
 
     Args:
-        proven: Told before a stand-in is used for a draft, where the settings do not tell what a valid record is;
-            raises Untested unless the service takes it as a draft.
+        proven: Called before a stand-in is used as a draft because the settings hold no valid record; raises
+            Untested unless the service accepts it.
 
     Raises (all methods):
-        Untested: the settings lack what the record needs; the text names it.
+        Untested: the settings lack something that the record needs; the message names it.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class Samples:
         return value
 
     def tells(self, name: str) -> bool:
-        """Whether the settings of the realm hold a setting."""
+        """Whether the realm has a setting."""
         return bool(getattr(self._settings, name))
 
     @property
@@ -108,7 +107,7 @@ class Samples:
 
     @property
     def draft_schema(self) -> str:
-        """Schema name of the records that serve as drafts: those of the settings, or a stand-in that is taken."""
+        """Schema name of drafts: from the settings, or that of an accepted stand-in."""
         self._told_or_proven()
         return self._draft_schema
 
@@ -119,7 +118,7 @@ class Samples:
         return str(named or self._settings.contact_schema or STAND_IN_SCHEMA)
 
     def _told_or_proven(self) -> bool:
-        """Whether the settings tell what a valid draft is; where they do not, a stand-in has to be proven."""
+        """Whether the settings hold a valid draft; if not, check that a stand-in is accepted."""
         if self._settings.draft_document is not None or not self.lacking:
             return True
         if self._proven is None:
@@ -129,7 +128,7 @@ class Samples:
 
     @property
     def lacking(self) -> str:
-        """Which setting of contacts is missing; empty where none is."""
+        """The first missing setting for contacts; empty if there is none."""
         given = self._settings.contact_document or {}
         provided = {setting for member, setting in _TOLD_BY.items() if member in given}
         needed = (name for name in _CONTACT_SETTINGS if name not in provided)
@@ -148,33 +147,33 @@ class Samples:
         return bool(self._settings.workflow_schema and self._settings.workflow_document)
 
     def header(self, schema: str, identifier: str) -> dict[str, Any]:
-        """A record's header; it declares the languages of the settings' contact beside that of our own texts."""
+        """A record's header; it declares the languages of the settings' contact and of our own texts."""
         given = self._settings.contact_document or {}
         languages = dict.fromkeys([*_declared(given), *_used(given), _OWN_LANGUAGE])
         return {"identifier": identifier, "schema": schema, "languages": list(languages)}
 
     @property
     def made_up_fields(self) -> tuple[str, ...]:
-        """Fields that contacts hold with a value of the suite's own, while the allowed ones are not shown."""
+        """Contact fields with a value of the suite's own, since the document does not show the allowed values."""
         given = self._settings.contact_document or {}
         return tuple(name for name in CONTACT_VALUES_NOT_SHOWN if name not in given)
 
     def needs_contact_document(self, refused: Exchange) -> Untested:
-        """What is missing where a contact was refused for values which only the settings can tell."""
+        """The missing setting, after a contact was refused for values that only the settings can provide."""
         of_it = self._settings.contact_document is not None
-        values = f" values of {', '.join(self.made_up_fields)} that the service takes" if of_it else ""
+        values = f" values of {', '.join(self.made_up_fields)} that the service accepts" if of_it else ""
         ours = f"{refused.operation} refuses those of ours, as the interface shows none"
         more = f"{values}: {ours}: {refused.answer.quote()}"
         return missing(f"realm.{self._realm}.contact_document", more)
 
     @property
     def references(self) -> tuple[str, ...]:
-        """Fields of contacts that refer to a record which a setting of its own names."""
+        """Contact fields that refer to a record named by a setting."""
         given = self._settings.contact_document or {}
         return () if _REFERENCE in given else (_REFERENCE,)
 
     def needs_reference(self, refused: Exchange) -> Blocked:
-        """The obstacle of a contact that was refused for nothing but the record to which it refers."""
+        """The obstacle if a contact was refused only for the record it refers to."""
         return Blocked(
             refused.operation or "",
             f"refuses the record that setting realm.{self._realm}.{_TOLD_BY[_REFERENCE]} names, which may be gone: "
@@ -182,7 +181,7 @@ class Samples:
         )
 
     def contact(self, identifier: str | None = None) -> dict[str, Any]:
-        """A contact record with its mandatory fields and, when given, its identifier."""
+        """A contact record with its mandatory fields and, if given, its identifier."""
         given = self._settings.contact_document or {}
         record = _PLAIN | {name: given[name] for name in MANDATORY_FIELDS if name in given}
         record |= {name: self._named(name) for name in _TOLD_BY if name not in given}
@@ -202,9 +201,9 @@ class Samples:
         return plain | copy.deepcopy(_MORE | {"government": plain["country"]} | further)
 
     def draft(self, identifier: str, **members: Any) -> dict[str, Any]:
-        """A record to save as a draft: the document does not show its body, so a whole contact record serves.
+        """A record to save as a draft: the settings' draft document, or else a full contact record.
 
-        Where the settings tell of another document, it is that.
+        The document does not show the body of a draft.
         """
         told = self._settings.filled_document(identifier, "draft_document")
         if told is not None:
@@ -214,12 +213,12 @@ class Samples:
 
     @property
     def drafts_are_contacts(self) -> bool:
-        """Whether what is saved as a draft has the fields of a contact."""
+        """Whether drafts have the fields of a contact."""
         given = self._settings.draft_document
         return given is None or set(MANDATORY_FIELDS) <= given.keys()
 
     def members_of_draft(self, **members: Any) -> dict[str, Any]:
-        """What fields of a contact become in a draft: in one that is none, their texts take the place of its own."""
+        """Contact fields as members of a draft; if drafts are no contacts, their texts replace the draft's own."""
         told = self._settings.draft_document
         if told is None or self.drafts_are_contacts:
             return members
@@ -230,15 +229,13 @@ class Samples:
         ]
         places = [name for name, value in told.items() if name != "header" and is_worded(value)]
         if texts and not places:
-            raise Untested(
-                f"setting realm.{self._realm}.draft_document has no text by language to be changed"
-            )
+            raise Untested(f"setting realm.{self._realm}.draft_document has no text by language to change")
         placed = {name: _in_place(told[name], text) for name, text in zip(places, texts, strict=False)}
         header = {"header": told.get("header", {}) | members["header"]} if "header" in members else {}
         return copy.deepcopy(placed | header)
 
     def stand_in(self, identifier: str) -> dict[str, Any]:
-        """A contact record in place of a valid one: with nothing in it that only the settings can tell."""
+        """A contact record without values that only the settings can provide."""
         schema = self._draft_schema
         plain = {
             name: value for name, value in (_PLAIN | _MORE).items() if name not in CONTACT_VALUES_NOT_SHOWN
@@ -246,7 +243,7 @@ class Samples:
         return {"header": self.header(schema, identifier)} | copy.deepcopy(plain)
 
     def short_draft(self, identifier: str, **members: Any) -> dict[str, Any]:
-        """A record to save as a draft that has no more than the mandatory fields; `members` as for `draft`."""
+        """A draft record with only the mandatory fields; `members` as for `draft`."""
         if not self.drafts_are_contacts:
             return self.draft(identifier, **members)
         whole = self.draft(identifier)
@@ -262,17 +259,17 @@ class Samples:
         return {"document": self.document(identifier), **members}
 
     def submitted_contacts_without_a_field(self, identifier: str) -> list[dict[str, Any]]:
-        """Valid documents but for one mandatory field each, where the workflow's documents are contacts; else none."""
+        """Documents that each lack one mandatory field, if the workflow's documents are contacts; else none."""
         document = self.document(identifier)
         contact = set(MANDATORY_FIELDS) <= document.keys()
         return [without(document, name) for name in MANDATORY_FIELDS] if contact else []
 
     def faulty_submission(self, identifier: str) -> dict[str, Any]:
-        """A submission whose document breaks its schema: every member but the header has a wrong kind."""
+        """A submission whose document breaks its schema: every member but the header has a wrong type."""
         return {"document": spoilt(self.document(identifier))}
 
     def bare_submission(self, identifier: str) -> dict[str, Any]:
-        """A submission whose document lacks every member but the header."""
+        """A submission whose document holds only its header."""
         document = self.document(identifier)
         return {"document": {name: value for name, value in document.items() if name == "header"}}
 
@@ -290,22 +287,22 @@ def _used(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_worded(value: Any) -> bool:
-    """Whether a member holds text by language, which may be any; a plain text may be a code or a date."""
+    """Whether a member holds text by language, which is free text; a plain text may be a code or a date."""
     by_language = isinstance(value, dict) and bool(value) and not value.keys() & {"identifier", "url"}
     return by_language and all(isinstance(text, str) for text in value.values())
 
 
 def _in_place(text: dict[str, str], new: Any) -> dict[str, str]:
-    """Text by language in the place of another, in its first language where only that is given."""
+    """Replace text by language; a plain text replaces its first language only."""
     return new if isinstance(new, dict) else text | {next(iter(text)): new}
 
 
 def spoilt(record: dict[str, Any]) -> dict[str, Any]:
-    """A record whose every member but the header has a wrong kind."""
+    """A record in which every member but the header has a wrong type."""
     return {name: value if name == "header" else copy.deepcopy(WRONG_KIND) for name, value in record.items()}
 
 
-#: A member name that can be no language code.
+#: A member name that cannot be a language code.
 NO_LANGUAGE: Final = "a phrase, and no language code"
 #: The name of a field that no contact has.
 UNKNOWN_FIELD: Final = "contractTestUnknownField"
@@ -314,14 +311,14 @@ UNKNOWN_TERM: Final = "contract-test-unknown-term"
 UNKNOWN_COUNTRY: Final[dict[str, Any]] = {"country": {"identifier": UNKNOWN_TERM}}
 LOCALISED_FIELDS: Final = tuple(name for name, kind in CONTACT_FIELDS.items() if kind == "lstring")
 Record = dict[str, Any]
-#: Fields of free text; the others keep theirs in any language: a postal code, an acronym.
+#: Fields of free text; the others keep their text in every language, for example a postal code.
 _WORDED_FIELDS: Final = {"designation", "department", "address", "city", "relevantInformation"}
-#: The languages of records in several ones, with a text in each.
+#: Languages of multilingual records, with a text in each.
 _TEXTS: Final = {"en": "Nairobi", "fr": "Nairobi, à l’équateur", "ar": "نيروبي"}
 
 
 def in_languages(record: Record, *languages: str) -> Record:
-    """A record whose localised fields carry their text in these languages, which its header declares; in several."""
+    """A record with its localised fields in these languages (default: three), which its header declares."""
     texts = {language: _TEXTS[language] for language in languages or _TEXTS}
     own = {name: next(iter(record[name].values()), "") for name in LOCALISED_FIELDS if record.get(name)}
     localised = {
@@ -333,15 +330,15 @@ def in_languages(record: Record, *languages: str) -> Record:
 
 
 def named_in_scripts(record: Record) -> Record:
-    """A record with names as they are written elsewhere: accents and an apostrophe, and two other scripts.
+    """A record with names in other scripts, with accents and an apostrophe.
 
-    The first sign of the second name lies beyond the basic plane, as those of real names do.
+    The middle name begins beyond the basic plane, as some real names do.
     """
     return record | {"firstName": "Łucja-Ann O'Neill", "middleName": "𠮷明", "lastName": "Жуков"}
 
 
 def several_items(record: Record) -> Record:
-    """A record whose arrays all hold several items: two of one, more than people have of the others."""
+    """A record whose arrays all hold several items: two faxes, and five or more of the others."""
     links = [{"url": f"https://example.test/{number}"} for number in range(5)]
     return record | {
         "phones": [f"+254 20 387 30{number}" for number in range(57, 63)],
@@ -353,7 +350,7 @@ def several_items(record: Record) -> Record:
 
 
 def optional_mixes(full: Record) -> dict[str, Record]:
-    """Seven records such that of any two optional fields one holds the first alone, one the second, and one neither."""
+    """Seven records; for any two optional fields, one has only the first, one only the second, and one neither."""
     rows = range(7)
     held = itertools.combinations(rows, 3)
     columns = {field: next(held) for field in CONTACT_FIELDS if field not in MANDATORY_FIELDS}
@@ -369,5 +366,5 @@ def mandatory_of(record: Record) -> Record:
 
 
 def without(record: Record, *fields: str) -> Record:
-    """A record that lacks these fields."""
+    """A record without these fields."""
     return {name: value for name, value in record.items() if name not in fields}

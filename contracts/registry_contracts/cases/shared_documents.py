@@ -1,4 +1,4 @@
-"""Documents with attachments that many cases read and none changes, and what those cases rely on about them."""
+"""Documents with attachments that many cases read and none changes, and the preconditions of those cases."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from registry_contracts.cases.world import World
 from registry_contracts.checks.outcomes import Blocked, Untested, require, usable
 from registry_contracts.exchanges import readers
 
-#: The shared document's files, neither in rising nor in falling order of names. The last name is in use twice.
+#: The shared document's files, neither ascending nor descending by name. The second document has the last name too.
 NAMES: Final = ("delta.txt", "bravo.txt", "foxtrot.png", "alpha.txt", "echo.png", "charlie.txt")
 TWICE: Final = NAMES[-1]
-#: How the uid of the shared document begins, behind the run's prefix. That of the second document is the whole of it
-#: with a letter more: cut short, one would be taken for the other, and the one is the beginning of the other.
+#: The uid of the shared document after the run's prefix. The second document's uid is this one plus a letter, to find
+#: services that truncate uids or compare prefixes.
 _ALIKE: Final = "document-with-files"
-#: An attachment id that no document of the suite's has.
+#: An attachment id that no document of the suite has.
 ABSENT: Final = 2_147_483_000
 
 
@@ -32,12 +32,12 @@ class SharedDocument:
 
     @property
     def texts(self) -> tuple[Attachment, ...]:
-        """Those that are no pictures."""
+        """The text files."""
         return tuple(file for file in self.attachments if not file.filename.endswith(".png"))
 
     @property
     def pictures(self) -> tuple[Attachment, ...]:
-        """Those that are pictures: a red one and a blue one."""
+        """The pictures: a red one and a blue one."""
         return tuple(file for file in self.attachments if file.filename.endswith(".png"))
 
 
@@ -47,17 +47,17 @@ def shared_document(world: World) -> SharedDocument:
     def fill() -> SharedDocument:
         with suppress(Blocked):
             return _fill(world, NAMES, world.kept_uid(_ALIKE))
-        # For its uid, perhaps: a service that takes it for another one may take files of a plain one.
+        # Perhaps its uid is the problem: a service that confuses it with another may accept files for an ordinary one.
         return _fill(world, NAMES, world.kept_uid())
 
     return world.shared("folder", fill)
 
 
 def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
-    """The list of the shared document's attachments, which holds just these.
+    """The list of the shared document's attachments, checked to hold exactly these.
 
     Args:
-        repeats: It may hold one of them twice, which is for the case to say.
+        repeats: The list may hold one of them twice; the case judges that.
     """
     shared = shared_document(world)
     attached = attachments_of(world.author, shared.uid)
@@ -65,14 +65,14 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
 
     def look() -> bool:
         page = attached.page()
-        # A page may be shorter than the list; skip is only relied on where that is so.
+        # Rely on skip only if a page is shorter than the list.
         records = page.records or [] if page.size >= len(names) else list(attached.walk())
         own = [record for record in records if any(readers.names(record, name) for name in names)]
         listed = all(any(readers.names(record, name) for record in own) for name in names)
         require(listed, "listAttachments", f"does not list the attachments of the document: {page.seen}")
         if len(records) > (len(own) if repeats else len(names)):
             raise Untested(
-                "what a list shows beside the attachments is not shown, and it shows more than these"
+                "the document does not say what else a list holds, and it holds more than the attachments"
             )
         return True
 
@@ -81,15 +81,15 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
 
 
 def need_own_list(world: World) -> bool:
-    """See once that a document does not list the attachments of another, for claims that nothing was attached."""
+    """Check once that a document does not list another's attachments, for claims that nothing was attached."""
     mine = second_document(world)
     listed = world.once("own list of attachments", lambda: attachments_of(world.author, mine.uid).page().size)
-    require(listed >= 0, "listAttachments", "gives no list of a document with an attachment")
+    require(listed >= 0, "listAttachments", "returns no list for a document with an attachment")
     return require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
 
 
 def need_listing(world: World) -> bool:
-    """Require that a document lists an attachment that was created, for claims about others."""
+    """Require that a document lists a created attachment, for claims about others."""
     single = world.shared_attachment()
 
     def listed() -> bool:
@@ -100,26 +100,26 @@ def need_listing(world: World) -> bool:
 
 
 def need_given_back(world: World, attachment: Attachment) -> bool:
-    """Require that an attachment is stored as it was sent, for claims about what is made of it."""
+    """Require that an attachment downloads as it was sent, for claims that build on it."""
     answer = usable(world.author.get_attachment(attachment.path))
     same = answer.success and answer.content == attachment.content
-    return require(same, "getAttachment", f"does not give {attachment.filename} back as it was sent")
+    return require(same, "getAttachment", f"does not return {attachment.filename} as it was sent")
 
 
 def need_absence(world: World, operation: str) -> bool:
-    """Require that an operation does not find an attachment that is not there."""
+    """Require that an operation does not find an attachment that does not exist."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}
     absent = not usable(world.author.send(operation, path=path)).success
     return require(absent, operation, "finds an attachment under an identifier that nothing has")
 
 
 def document_for_uploads(world: World, what: str = "uploads") -> str:
-    """The uid of a shared document to attach files to, each under a name of its own; it stays until the end."""
+    """The uid of a shared document for uploads, each under its own name; it stays until the end of the run."""
     return world.shared(f"document for {what}", lambda: world.document(world.kept_uid()))
 
 
 def second_document(world: World) -> SharedDocument:
-    """Another shared document, with one attachment of a name that the first one has too."""
+    """Another shared document with one attachment, whose name occurs in the first one too."""
 
     def fill() -> SharedDocument:
         beside = shared_document(world).uid
@@ -131,7 +131,7 @@ def second_document(world: World) -> SharedDocument:
 def _fill(world: World, names: tuple[str, ...], uid: str) -> SharedDocument:
     uid = world.document(uid)
     attachments = tuple(attached(world.author, uid, name, _content(name, uid)) for name in names)
-    # A list may be a moment late. Whether it holds them all is for the cases to say.
+    # The list may show them a moment later. The cases judge whether it holds them all.
     world.eventually(lambda: len(list(attachments_of(world.author, uid).walk())) >= len(names))
     return SharedDocument(uid, attachments)
 
@@ -142,7 +142,7 @@ def _content(name: str, uid: str) -> bytes:
 
 
 def attachment_elsewhere(world: World) -> tuple[Attachment, SharedDocument]:
-    """An attachment, and a document that it does not belong to but that has one of the same name."""
+    """An attachment of one document, and another document that does not have its id."""
     theirs, mine = second_document(world), shared_document(world)
     taken = {other.path["attachmentId"] for other in theirs.attachments}
     for attachment in reversed(mine.attachments):

@@ -1,4 +1,4 @@
-"""Signing in: bodies of the request for a token, the token of an answer, and requests without a valid one."""
+"""Signing in: bodies of token requests, tokens in answers, and tokens that are not valid."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import Target
 
-#: How often signing in is repeated to see that it works each time.
+#: How often to repeat a sign-in to see that it works each time.
 _TIMES_MORE: Final = 2
 
 
 class Credentials:
-    """E-mails and passwords of a target's accounts, as bodies of the request for a token.
+    """E-mails and passwords of a target's accounts, as bodies of token requests.
 
     Raises (all methods that name a role):
         Untested: the settings have no account of this role.
@@ -53,7 +53,7 @@ class Credentials:
             raise Untested(why, f"accounts.{role}")
 
 
-#: Credentials are lacking, or are none (RFC 9110, 15.5.2).
+#: Credentials are missing or invalid (RFC 9110, 15.5.2).
 _UNAUTHENTICATED: Final = 401
 
 
@@ -67,7 +67,7 @@ def token_of(actor: Actor, body: Mapping[str, Any]) -> str:
 
 
 def expiration_of(exchange: Exchange) -> Any:
-    """What stands in the expiration of a sign-in answer."""
+    """The value of the expiration member in a sign-in answer."""
     answer = usable(exchange)
     if token_in(answer) is None:
         raise Blocked("createToken", f"gave no token: {answer.status}")
@@ -77,25 +77,24 @@ def expiration_of(exchange: Exchange) -> Any:
 def claim_token(
     claim: Claim, sign_in: Callable[[], Exchange], other_ways: Iterable[Callable[[], Exchange]] = ()
 ) -> Exchange:
-    """Claim that signing in gives a token.
+    """Claim that signing in returns a token.
 
     Args:
-        other_ways: Tried when it does not: ways of asking that go beyond what the document lists. When one of them
-            gives a token and the plain request never does, what it lacks is the fault, and that has a clause of its
-            own.
+        other_ways: Tried if it does not: requests with more than the document lists. If one of them returns a token
+            and the plain request never does, another clause covers the finding.
     """
     exchange = sign_in()
     given = token_in(usable(exchange)) is not None
     if not given and any(token_in(usable(way())) for way in other_ways) and not _gives_now_and_then(sign_in):
         raise Blocked(
-            "createToken", "gives a token only to requests with more headers than the document lists"
+            "createToken", "returns a token only for requests with more headers than the document lists"
         )
     claim.meets("token-given", exchange)
     return exchange
 
 
 def claim_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
-    """Claim that signing in, which has given a token, gives one each time."""
+    """Claim that signing in, which returned a token once, does so each time."""
     for _ in range(_TIMES_MORE):
         again = sign_in()
         usable(again)
@@ -103,7 +102,7 @@ def claim_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
 
 
 def _gives_now_and_then(sign_in: Callable[[], Exchange]) -> bool:
-    """Whether signing in, which gave no token, gives one when it is repeated."""
+    """Whether a repeated sign-in returns a token, after one that did not."""
     return any(token_in(usable(sign_in())) is not None for _ in range(_TIMES_MORE))
 
 
@@ -120,15 +119,15 @@ def claim_no_more_needed(
 
 
 def claim_no_token(claim: Claim, exchanges: Iterable[Exchange]) -> None:
-    """Claim that none of these requests yields a token, whatever their status: it is not shown."""
+    """Claim that none of these answers holds a token; the document does not say which status they have."""
     for exchange in exchanges:
         claim.meets("no-token", exchange)
 
 
 def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
-    """Claim that a token opens one of the protected operations it is tried on, in turn, and does so again.
+    """Claim that a token opens one of several protected operations, tried in turn, and opens it a second time.
 
-    That it opens each of them is told by the operations' own clauses, unless one is refused for its credentials.
+    The operations' own clauses judge each of them, unless one is refused for its credentials.
     """
     asked: list[Exchange] = []
     for ask in tries:
@@ -143,10 +142,10 @@ def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
 
 
 def claim_opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> None:
-    """Claim that a token which another realm takes is not refused in the case's own as if there were none.
+    """Claim that a token that another realm accepts is not refused in the case's own realm like a missing token.
 
     Args:
-        ask: A request with the token; takes another one, and another realm, by the arguments `token` and `realm`.
+        ask: Sends a request with the token; the arguments `token` and `realm` replace either.
         elsewhere: The other realm.
     """
     here = ask()
@@ -158,27 +157,27 @@ def claim_opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str)
 
 
 def _claim_recognised(claim: Claim, refused: Exchange, without_token: Callable[[], Exchange]) -> None:
-    """Claim that a request with a token was not refused for its credentials, as it is without one."""
+    """Claim that a request with a token was not refused for its credentials like one without a token."""
     if refused.answer.status != _UNAUTHENTICATED:
         return
-    plain, expected = without_token(), "a fresh token is taken for credentials"
+    plain, expected = without_token(), "a fresh token is accepted as credentials"
     claim.holds(usable(plain).status != _UNAUTHENTICATED, plain, refused, expected=expected)
 
 
-#: The signs of Base64 for addresses, each at the place that it stands for.
+#: The URL-safe Base64 alphabet in order of value.
 _BASE64: Final = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
-#: Makes another token of a token; long enough to be no padding.
+#: Appended to a token to make another one; too long to be padding.
 _TAIL: Final = "rcTail00"
 
 
-#: Signs that a token may be made of; the first that holds all its letters of a case is meant.
+#: Character classes for the letters and digits of a token.
 _SIGNS: Final = (string.digits, "abcdef", "ABCDEF", string.ascii_lowercase, string.ascii_uppercase)
 
 
 def invented(token: str) -> str:
-    """A text of the form of a token: as long, other letters and digits in each place, and all else as it is.
+    """A text that looks like a token: same length, another letter or digit in each place, all else unchanged.
 
-    Nothing leads back from it to the token.
+    The token cannot be derived from it.
     """
     hexadecimal = all(sign in string.hexdigits for sign in token if sign.isalnum())
     kinds = _SIGNS if hexadecimal else [_SIGNS[0], *_SIGNS[3:]]
@@ -192,7 +191,7 @@ def _another(sign: str, number: int, kinds: Iterable[str]) -> str:
 
 
 def never_issued(world: World) -> dict[str, str]:
-    """Values of the Authorization header that hold no token the service ever issued, by what they are."""
+    """Values of the Authorization header without a token that the service ever issued, by kind."""
     token = world.author.token() or ""
     return {
         "invented": f"Bearer {invented(token) or 'garbage'}",
@@ -203,9 +202,9 @@ def never_issued(world: World) -> dict[str, str]:
 
 
 def altered_tokens(token: str) -> list[str]:
-    """Texts that differ from a valid token in a way that a careless check overlooks, and were never issued.
+    """Texts that differ from a valid token in ways that a careless check overlooks.
 
-    Letter case is left alone where a notation may not know it, and no tail follows what closes a text in Base64.
+    The letter case is kept if the notation may ignore it, and nothing is appended after Base64 padding.
     """
     both_cases = token != token.lower() and token != token.upper()
     tails = [] if token.endswith("=") else [token + _TAIL]
@@ -213,7 +212,7 @@ def altered_tokens(token: str) -> list[str]:
 
 
 def _with_another_end(token: str) -> list[str]:
-    """The token with another last letter or digit; in Base64 that differs in its highest bit, which always counts."""
+    """The token with another last letter or digit; in Base64 it differs in the highest bit, which is always used."""
     body = token.rstrip("=")
     last = body[-1:]
     signs = next((signs for signs in (string.hexdigits[:16], _BASE64) if set(body) <= set(signs)), _BASE64)

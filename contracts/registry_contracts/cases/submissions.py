@@ -1,4 +1,4 @@
-"""Submissions to the workflow in the three ways to send them, and claims about their effects."""
+"""Submissions to the workflow by its three operations, and claims about their effects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from registry_contracts.session.actor import Actor
 CREATE: Final = "createWorkflowRecord"
 CREATE_NAMED: Final = "createWorkflowRecordWithIdentifier"
 UPDATE: Final = "updateWorkflowRecord"
-#: The clause of each operation that asks for a token.
+#: Operation → the clause that it needs a token.
 NEEDS_TOKEN: Final = {
     CREATE: "workflow-create-needs-token",
     CREATE_NAMED: "workflow-create-with-identifier-needs-token",
@@ -28,9 +28,9 @@ NEEDS_TOKEN: Final = {
 
 #: The longest texts that the interface document permits, in characters.
 LONGEST_BATCH, LONGEST_INFO = 100, 1000
-#: One character, two bytes in UTF-8, one unit in UTF-16: what tells counting characters from counting bytes.
+#: One character, one UTF-16 unit, but two bytes in UTF-8: shows whether a service counts characters or bytes.
 BEYOND_ASCII: Final = "é"
-#: Rows that tell that an identifier is in use.
+#: Rows that mean that an identifier is in use.
 IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
@@ -47,11 +47,11 @@ def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Ex
 def claim_longest_info(
     claims: Callable[[str, str], Claim], operation: str, world: World, actor: Actor
 ) -> Exchange:
-    """Claim that an additionalInfo of the permitted length is accepted, as a short one is; returns the submission."""
+    """Claim that an additionalInfo of the maximum length is accepted, like a short one; returns the submission."""
     sent = submit_informed(operation, world, actor, BEYOND_ASCII * LONGEST_INFO)
     longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
     if not taken(sent):
-        # One for all attempts: what is accepted stays for good.
+        # One for all attempts: an accepted record is permanent.
         short = world.once(
             f"short additionalInfo to {operation}",
             lambda: submit_informed(operation, world, actor, "Please publish."),
@@ -67,12 +67,12 @@ def claim_longest_info(
 
 
 def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:
-    """Claim that a batchId of the permitted length is accepted, also where it is more bytes than characters.
+    """Claim that a batchId of the maximum length in characters is accepted, even if it has more bytes.
 
-    The query names the realm, where it is read.
+    The query names the realm, if the service reads it there.
 
     Returns:
-        The batchId that was accepted, and the submission.
+        The accepted batchId, and the submission.
     """
     plain = world.fresh.uid(LONGEST_BATCH)
     wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
@@ -92,30 +92,30 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
 def by_query_alone(
     world: World, claim: Claim, by_header: Callable[[], Exchange]
 ) -> Iterator[tuple[Claim, Callable[[], Exchange]]]:
-    """A reason to accept a submission whose query names the realm: that one is accepted whose header does.
+    """A reason for `claim_accepted_for_each`: the same submission with the realm in its header.
 
-    None where the query is not read, which is a clause of its own.
+    None if the service does not read the query; another clause covers that.
     """
     if world.in_query():
         yield claim, by_header
 
 
 def submit_unnamed(world: World, identifier: str) -> Exchange:
-    """Create under an identifier that the document's header does not repeat, so that only the path can be at fault."""
+    """Create under an identifier that is only in the path, not in the document's header."""
     submission = world.samples.submission(identifier)
     submission["document"].get("header", {}).pop("identifier", None)
     return world.submit(CREATE_NAMED, identifier, submission)
 
 
 def too_long(most: int, operation: str) -> list[str]:
-    """Texts above a limit in characters: one too many, and for one of the operations ten times as many."""
+    """Texts above a limit in characters: by one, and for one operation also ten times as long."""
     return ["t" * (most + 1), *(["t" * (10 * most)] if operation == CREATE_NAMED else [])]
 
 
 def claim_identifier(
     claim: Claim, exchange: Exchange, sent: Any, known: Callable[[list[str]], str | None]
 ) -> str:
-    """Claim that an answer carries the identifier of the new record."""
+    """Claim that an answer holds the identifier of the new record."""
     answer = usable(exchange)
     candidates = named_identifiers(answer, sent)
     found = known(candidates)
@@ -126,7 +126,7 @@ def claim_identifier(
 
 
 def claim_told(claim: Claim, exchange: Exchange, sent: Any) -> None:
-    """Claim that the answer to an accepted submission tells an identifier, or a place: more than what was sent."""
+    """Claim that the answer to an accepted submission holds the record's identifier or a Location."""
     answer = done(exchange)
     own = own_identifier(sent)
     told = bool(named_identifiers(answer, sent) or answer.headers.get("location", ""))
@@ -147,16 +147,16 @@ def claim_errors_told(claims: Callable[[str, str], Claim], *refused: Exchange) -
 
 
 def claim_named(claims: Callable[[str], Claim], refused: Exchange) -> None:
-    """Claim that a refusal for content carries the identifier of its path; without one in the path, nothing."""
+    """Claim that a refusal for content holds the identifier from its path, if the operation has one there."""
     if refused.operation in (CREATE_NAMED, UPDATE):
         claims(refused.operation).carries(refused, refused.notes["identifier"])
 
 
 def origin(exchange: Exchange, sent: Any) -> str:
-    """Where the identifier in an answer is from, for observations.
+    """Where the identifier in an answer comes from, for observations.
 
     Returns:
-        `header`, `given`, `none` where there is none, or `refused` where there is no record.
+        `header`, `given`, `none` (no identifier) or `refused` (no record).
     """
     if not taken(exchange):
         return "refused"
@@ -165,19 +165,19 @@ def origin(exchange: Exchange, sent: Any) -> str:
 
 
 def claim_without_errors(claim: Claim, exchange: Exchange) -> None:
-    """Claim that an answer with a status of success holds no errors array, or an empty one; of a refusal, nothing.
+    """Claim that a successful answer holds no errors array, or an empty one; refusals are not judged.
 
-    Made before acceptance is claimed, which such an array contradicts as well.
+    Call it before claiming acceptance, which such an array contradicts too.
     """
     if usable(exchange).success:
         claim.meets(NO_ERRORS.id, exchange)
 
 
 def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange, after: Exchange) -> None:
-    """Claim that a draft reads the same before and after a refused update, absent ones included.
+    """Claim that a draft reads the same before and after a refused update, even if it is absent.
 
     Args:
-        before: Two readings one after the other; what already differs between them says nothing.
+        before: Two reads in a row; members that differ between them are ignored.
     """
     first, again, second = (usable(exchange) for exchange in (*before, after))
     same = not first.success or readers.includes(second.json, readers.common(first.json, again.json))
@@ -186,7 +186,7 @@ def claim_same_draft(claim: Claim, before: Sequence[Exchange], refused: Exchange
 
 
 def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
-    """Claim that the draft operations show what was submitted, the exists check included."""
+    """Claim that reads of drafts and the exists check show the submitted document."""
     path = {"uid": identifier}
     read = world.until(lambda: world.author.send("getDraft", path=path), lambda read: usable(read).success)
     if not usable(read).success:
@@ -196,7 +196,7 @@ def claim_draft_saved(claim: Claim, world: World, identifier: str) -> None:
 
 
 def _shows_drafts_of_locked_records(world: World) -> None:
-    """See once that the draft of a record that is locked for workflow can be read, which is not shown."""
+    """Check once that the draft of a locked record can be read; the document does not say so."""
     locked = str(world.samples.setting("locked_identifier"))
     shown = world.once("draft of a locked record", lambda: usable(world.author.draft_exists(locked)).success)
     require(shown, "draftExists", "does not show the draft of a locked record")

@@ -1,8 +1,8 @@
-"""Records that workflow cases need: one that takes updates, one to be used up, one locked; and requests on them.
+"""Records that workflow cases need: one that accepts updates, one to use up, one that is locked; and requests on them.
 
-Whether a record takes updates cannot be read, so it is tried with a faulty document, which changes nothing: an
-answer about the content means that the record exists, is not locked and is the author's to update. A record with
-nothing but a draft may or may not count as existing; one counts here only after the service has shown that it does.
+No operation says whether a record accepts updates. So the suite sends a faulty document, which changes nothing: an
+answer about the content means that the record exists, is not locked, and that the author may update it. A record with
+only a draft counts as existing only if the service has shown that it does.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
-#: Rows that say of a record that it takes no update.
+#: Rows that mean that a record accepts no update.
 _CLOSED: Final = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
-#: Where a submission gives the realm.
+#: Where a submission names the realm.
 BY_HEADER: Final = "header"
 WAYS: Final = (BY_HEADER, "query")
-#: Records that are taken into use one after the other, when cases close them.
+#: Records to use one after another, as cases close them.
 _MOST_STANDING = 8
-#: Records that a faulty document may use up in looking for one that stands; the cases about faulty documents need some.
+#: Records that accepted faulty documents may use up in the search; the cases about faulty documents need some too.
 _MOST_USED_UP = 2
 
 
 class WorkflowRecords:
-    """The records of one realm, seen by the author: in the settings, in a draft, or from other cases.
+    """The author's records in one realm: from the settings, from a draft, or from other cases.
 
     Args:
-        attempt: The attempt at the case; in a replay nothing that another case has made will do.
+        attempt: The attempt at the case; a replay uses nothing that another case made.
 
     Raises (all methods):
         Blocked: no record is in the state that the case needs.
@@ -64,13 +64,13 @@ class WorkflowRecords:
     # -- looking for records
 
     def try_faulty(self, identifier: str) -> Exchange:
-        """Send a faulty document as an update of a record; nothing comes of it."""
+        """Send a faulty document as an update of a record; it changes nothing."""
         exchange = self._world.submit(UPDATE, identifier, self._world.samples.faulty_submission(identifier))
         exchange.notes["identifier"] = identifier
         return exchange
 
     def keeps_refused_taken(self) -> bool:
-        """Whether the identifier of any record that was refused for its document stays taken."""
+        """Whether the identifier of a record that was refused for its document stays in use."""
 
         def look() -> bool:
             identifier = self._world.uid()
@@ -80,11 +80,11 @@ class WorkflowRecords:
         return self._world.once("refused identifiers stay taken", look)
 
     def _look_up(self, identifier: str) -> Exchange:
-        """A valid update under an identifier of our own that should be free; the row of unknown ones says that it is.
+        """A valid update under our own identifier that should be free; the row for unknown ones shows that it is.
 
         Raises:
-            Blocked: updates are not refused for identifiers that were never used, or everything refused is kept,
-                so nothing can be told; other clauses hold those findings.
+            Blocked: updates are accepted for identifiers that were never used, or every refused record is kept,
+                so nothing can be concluded; other clauses cover that.
         """
 
         def unknown(identifier: str) -> bool:
@@ -94,7 +94,7 @@ class WorkflowRecords:
             refused = self._world.try_creating(other := self._world.uid())
             return unknown(other) or not errors_array.turned_down(usable(refused))
 
-        # Once for all cases and before anything else: where an update creates, each look leaves a record for good.
+        # Once for all cases and first: if an update creates, each check leaves a permanent record.
         known = self._world.once("unknown identifiers are refused", lambda: unknown(self._world.uid()))
         require(known, UPDATE, "does not refuse identifiers that were never used")
         found = self._world.submit(UPDATE, identifier)
@@ -104,19 +104,19 @@ class WorkflowRecords:
         return found
 
     def knows(self, identifier: str) -> bool:
-        """Whether the service knows a record under an identifier, by create or by update; nothing comes of either."""
+        """Whether the service knows a record under an identifier, by a faulty update or create; neither changes it."""
         if not ended_in(self.try_faulty(identifier), Row.UNKNOWN):
             return True
-        # Last time's attempt to create may itself have taken the identifier, where refused records do.
+        # If refused records take up identifiers, an earlier attempt to create may have done so.
         taken_already = ended_in(self._world.try_creating(identifier), *IN_USE)
         return taken_already and not self.keeps_refused_taken()
 
     def settles(self, identifier: str) -> bool:
-        """Whether the service comes to know a record within a few seconds."""
+        """Whether the service knows a record within a few seconds."""
         return self._world.eventually(lambda: self.knows(identifier))
 
     def comes_to_know(self, identifiers: Iterable[str]) -> str | None:
-        """The identifier, of those that an answer names, under which the service comes to know a record."""
+        """The first of these identifiers under which the service knows a record within a few seconds."""
         candidates = list(identifiers)
         for candidate in candidates:
             self._world.fresh.claim_minted(candidate)
@@ -126,17 +126,17 @@ class WorkflowRecords:
         )
 
     def given(self, exchange: Exchange, sent: Any) -> str:
-        """The identifier that an accepted submission was given."""
+        """The identifier of an accepted submission."""
         known = self.comes_to_know(named_identifiers(done(exchange), sent))
         if known is None:
             raise Blocked(exchange.operation or "", "the answer names no identifier that works")
         return known
 
     def claim_nothing_came_of(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
-        """Claim that refused submissions left a fresh identifier free, or a record that existed open for updates.
+        """Claim that refused submissions left a fresh identifier free, or an existing record open for updates.
 
         Args:
-            identifier: In the path of all of them, or for creates without one in the header.
+            identifier: In the path of all of them; for creates without one in the path, in the header.
         """
         if refused[-1].method == "POST":
             claim.meets("identifier-free", self._look_up(identifier), because_of=(refused[-1],))
@@ -145,10 +145,10 @@ class WorkflowRecords:
         claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
 
     def claim_identifier_free(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
-        """Claim that creating under the identifier of refused creates is not refused because it is in use.
+        """Claim that a create under the identifier of refused creates is not refused because it is in use.
 
-        An update may see nothing under an identifier that is taken all the same. Other operations leave nothing to
-        claim, nor does a service that keeps the identifier of every refused record: that it becomes free is not said.
+        An update may find nothing although the identifier is in use. No claim is made for other operations, nor for
+        a service that keeps the identifier of every refused record: the document does not say that it becomes free.
         """
         if refused[-1].operation != CREATE_NAMED:
             return
@@ -159,23 +159,25 @@ class WorkflowRecords:
     # -- records that exist
 
     def standing(self) -> str:
-        """A record that exists and is not locked, for requests that are refused; shared while it stays open."""
+        """An existing record that is not locked, for requests that are refused; shared while it stays open."""
         used_up = 0
         for turn in range(_MOST_STANDING):
             identifier = self._world.once(f"standing record {turn}", self._find_standing)
             if identifier is None:
                 used_up += 1
                 if used_up == _MOST_USED_UP:
-                    raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
+                    raise Blocked(UPDATE, "accepts a faulty document, so no record stays unchanged")
             elif not self._world.disturbed(identifier) or self._open(identifier):
                 return identifier
         raise self._none()
 
     def published(self) -> str:
-        """The first published record of the settings, which updates know: a faulty document is refused for itself."""
+        """The first published record of the settings, if a faulty update of it is refused only for its content."""
         identifier = str(self._world.samples.setting("published_identifier")[0])
         if not self._open(identifier):
-            raise Untested("updates refuse the published record of the settings for more than its content")
+            raise Untested(
+                "updates of the published record of the settings are refused for other reasons than content"
+            )
         return identifier
 
     def _open(self, identifier: str) -> bool:
@@ -183,7 +185,7 @@ class WorkflowRecords:
         return errors_array.turned_down(usable(tried)) and not ended_in(tried, *_CLOSED)
 
     def _find_standing(self) -> str | None:
-        """A record that takes no faulty document; None for one that took it, and may be there for good."""
+        """A record that refuses a faulty document; None if it accepted it, which may be permanent."""
         tried = self.faulty_update()
         if not errors_array.turned_down(usable(tried)):
             return None
@@ -192,7 +194,7 @@ class WorkflowRecords:
         return identifier
 
     def faulty_update(self) -> Exchange:
-        """A faulty document sent to a record that exists and is not locked; its note `identifier` names it."""
+        """Send a faulty document to an existing record that is not locked; the note `identifier` names it."""
         for identifier, _ in self._offers(self._named()):
             tried = self.try_faulty(identifier)
             if not ended_in(tried, *_CLOSED):
@@ -200,28 +202,28 @@ class WorkflowRecords:
         raise self._none()
 
     def _next_named(self) -> list[str]:
-        """The next record of the settings, but for the first one, which every other case lives on."""
+        """The next record of the settings, except the first, which all other cases use."""
         named = self._named()
         number = self._world.take("existing", len(named) - 1)
         return [] if number is None else [named[number + 1]]
 
     def spendable(self) -> str:
-        """A record that exists and is not locked, to be used up by an accepted update."""
+        """An existing record that is not locked, to use up by an accepted update."""
         for identifier, drafted in self._offers(self._next_named(), last=self._named()[:1]):
             tried = self.try_faulty(identifier)
             if not errors_array.turned_down(usable(tried)):
-                raise Blocked(UPDATE, "takes a faulty document, so no record stays as it was")
-            # A record that was never submitted cannot be locked: an answer that says so is for the case to judge.
+                raise Blocked(UPDATE, "accepts a faulty document, so no record stays unchanged")
+            # A record that was never submitted cannot be locked: if the answer says so, the case judges it.
             if not ended_in(tried, *_CLOSED) or (drafted and ended_in(tried, Row.LOCKED)):
                 return identifier
         raise self._none()
 
     def spare(self) -> list[str]:
-        """One more record to be used up, where the settings name enough of them."""
+        """One more record to use up, if the settings name enough."""
         return [record for record in self._next_named() if not ended_in(self.try_faulty(record), *_CLOSED)]
 
     def locked(self) -> str:
-        """A record that is locked for workflow: the one of the settings, or a submission once its lock shows."""
+        """A locked record: the one of the settings, or a submission that shows its lock."""
         return self._world.once("locked record", self._locked)
 
     def _locked(self) -> str:
@@ -242,9 +244,9 @@ class WorkflowRecords:
         return ended_in(self.try_faulty(identifier), Row.LOCKED)
 
     def _not_out_of_date(self, named: str) -> None:
-        """See whether the record of the settings shows no lock because of the record, and not of the service.
+        """Check whether the record of the settings is to blame for showing no lock, and not the service.
 
-        Of the record, where a submission shows its lock, or where creating under its identifier finds it free.
+        The record is to blame if a submission shows its lock, or if a create finds its identifier free.
         """
         about_the_record = False
         with suppress(Untested, Blocked):
@@ -263,15 +265,15 @@ class WorkflowRecords:
             )
 
     def draft(self) -> str:
-        """A document that has nothing but a draft of the realm's workflow schema."""
+        """A document with only a draft of the realm's workflow schema."""
         uid = self._world.uid()
         document = self._world.samples.document(uid)
         return self._world.draft(uid, document, schema=self._world.samples.workflow_schema).uid
 
     def open_draft(self) -> str:
-        """A record that takes updates and was sent no faulty document, for looking at its draft.
+        """A record that accepts updates, for reads of its draft; if possible no faulty document was sent to it.
 
-        A draft alone serves where it counts as existing, which a second draft shows; else the standing record.
+        A draft alone is used if it counts as existing, which another draft shows; else the standing record.
         """
         counts = self._world.once("a draft counts as existing", self._draft_counts)
         return self.draft() if counts else self.standing()
@@ -286,7 +288,7 @@ class WorkflowRecords:
             return []
 
     def _offers(self, first: Iterable[str], last: Iterable[str] = ()) -> Iterator[tuple[str, bool]]:
-        """Candidates, and whether one is a fresh draft: records of the settings, a draft, and the last resort."""
+        """Candidates, each with whether it is a fresh draft: records of the settings, a draft, the last resort."""
         yield from ((identifier, False) for identifier in first)
         if self._world.realm in DOCUMENT_REALMS:
             yield self.draft(), True
@@ -307,11 +309,11 @@ class WorkflowRecords:
         return self._attempt is not None and self._attempt.number > 1
 
     def subject(self, operation: str) -> str:
-        """An identifier that a request of this operation fits: a fresh one, or for updates a standing record.
+        """An identifier for a request of this operation: a fresh one, or for updates a standing record.
 
-        The service has taken a valid submission before, where it takes any: it may look at its first ones alone.
+        A valid submission is sent first, if possible: a service may treat its first submissions differently.
         """
-        # Where it can be tried, other cases judge it.
+        # Other cases judge that submission.
         self._world.once("a submission before", lambda: self._world.submission_sent() is not None)
         return self.standing() if operation == UPDATE else self._world.uid()
 
@@ -320,14 +322,14 @@ class WorkflowRecords:
         return self._world.uid()
 
     def send(self, operation: str, actor: Actor | None = None, **parts: Any) -> Exchange:
-        """A submission with nothing wrong but what `parts` say; its note `identifier` names the record."""
+        """Send a submission that is valid except for `parts`; its note `identifier` names the record."""
         identifier = self.subject(operation)
         sent = self._world.submit(operation, identifier, by=actor, **parts)
         sent.notes["identifier"] = identifier
         return sent
 
     def faulty(self, operation: str) -> Exchange:
-        """A faulty document sent to where only its content can be refused; the note `identifier` says where."""
+        """Send a faulty document so that only its content can be refused; the note `identifier` names the record."""
         if operation == UPDATE:
             return self.faulty_update()
         identifier = self.subject(operation)
@@ -337,11 +339,11 @@ class WorkflowRecords:
         return exchange
 
     def lacking(self, operation: str) -> list[Exchange]:
-        """The refusal of a document that lacks every member but its header, sent to where only that can be refused.
+        """The refusal of a document with only a header, sent so that only its content can be refused.
 
         Returns:
-            Nothing where its schema asks for none of them, and nothing but for creation under an identifier: what is
-            accepted by the other two could not be told from the records of other cases.
+            Empty if the schema requires no members. Also empty except for creation under an identifier: a record
+            accepted by the other two operations could not be told from those of other cases.
         """
         if operation != CREATE_NAMED:
             return []
@@ -351,14 +353,14 @@ class WorkflowRecords:
         return [exchange] if errors_array.turned_down(usable(exchange)) else []
 
     def lacking_mandatory(self, record: dict[str, Any]) -> dict[str, Any]:
-        """A record of another sort, which lacks a member that the workflow's schema makes mandatory."""
+        """Return a record of another schema, checked to lack a member that the workflow's schema requires."""
         mandatory = self._world.once("mandatory for the workflow", self._mandatory)
         if not mandatory - record.keys():
-            raise Untested("what the workflow's schema makes mandatory, and a contact lacks, is not known")
+            raise Untested("no member is known that the workflow's schema requires and a contact lacks")
         return record
 
     def _mandatory(self) -> frozenset[str]:
-        """Members of the workflow's document that were reported missing when all were."""
+        """Members of the workflow's document that were reported missing when all were left out."""
         listed = [errors_array.elements(usable(refused)) for refused in self.lacking(CREATE_NAMED)]
         missing = {path for elements in listed for code, path in elements if code == errors_array.MANDATORY}
         members = self._world.samples.document("").keys()
@@ -369,20 +371,18 @@ class WorkflowRecords:
     def claim_draft_replaced(
         self, claims: Callable[[str], Claim], identifier: str, before: dict[str, Any], update: Exchange
     ) -> None:
-        """Claim that a draft does not go on showing what it held before an update was accepted.
+        """Claim that a draft no longer shows its old content after an update was accepted.
 
-        Whether it shows anything then is not shown, nor whether the drafts of the workflow are those that are read.
+        The document does not say whether it then shows anything, nor whether reads show workflow drafts.
 
         Args:
-            before: Members that differ from those of the update; none for no claim.
+            before: Members that differ from the update; if empty, no claim is made.
         """
         if self._world.realm not in DOCUMENT_REALMS:
-            return  # nothing reads drafts there
+            return  # no operation reads drafts there
         claim = claims("workflow-update-replaces-draft")
         if not before:
-            claim.untested(
-                "no draft of the record could be saved before the update, or none with other texts"
-            )
+            claim.untested("no draft of the record with other texts could be saved before the update")
             return
 
         def stale(read: Exchange) -> bool:
@@ -396,10 +396,10 @@ class WorkflowRecords:
             seen = f"that of the draft before it: {read.answer.quote()}"
             claim.holds(not kept, update, read, expected="the document of the update", seen=seen)
         else:
-            claim.untested(f"whether submissions are read as drafts is not shown: {read.answer.quote()}")
+            claim.untested(f"the document does not say that drafts show submissions: {read.answer.quote()}")
 
     def _shows_drafts(self) -> bool:
-        """Whether the draft of a submission is where drafts are read, which is not shown."""
+        """Whether draft reads show a submission; the document does not say so."""
         identifier = self.submitted()
         read = self._world.author.get_draft(identifier)
         return readers.holds_document(usable(read), self._world.samples.document(identifier))
@@ -407,20 +407,20 @@ class WorkflowRecords:
     def created(self) -> Exchange:
         """A valid document sent to a free identifier, which its note `identifier` names.
 
-        The submission that the cases of a realm share serves, where it was accepted, and a new one in a replay.
+        Uses the realm's shared submission if it was accepted; a replay sends a new one.
         """
         sent = None if self._replays else self._world.submission_sent()
         if sent is not None and self._attempt is not None:
             self._attempt.exchanges.append(sent)
             return sent
         identifier = self._world.uid()
-        # As plain as the shared one, whatever the case is tried in: without what may be left out.
+        # As plain as the shared one: without optional parts.
         sent = self._world.submit(CREATE_NAMED, identifier, query=())
         sent.notes["identifier"] = identifier
         return sent
 
     def offer(self, name: str, value: str, sent: Exchange) -> None:
-        """Leave a record, or the batchId that it was submitted with, for other cases, if it was accepted.
+        """Offer an accepted record, or the batchId it was submitted with, to other cases.
 
         Args:
             name: `submitted`, `submitted too` or `batch`.
@@ -429,19 +429,19 @@ class WorkflowRecords:
             self._world.offer(name, value)
 
     def submitted(self, name: str = "submitted") -> str:
-        """A record that was submitted and accepted: another case's, or else a new one, which stays for good."""
+        """An accepted submission: another case's, or else a new one, which is permanent."""
         left = None if self._replays else self._world.offered(name)
         return str(left or self._world.new_submission())
 
     def batch(self) -> str:
-        """A batchId of the permitted length: that of records submitted before, or else a fresh one."""
+        """A batchId of the maximum length: that of earlier records, or else a fresh one."""
         return str(self._world.offered("batch") or self._world.fresh.uid(LONGEST_BATCH))
 
     def parts_of(self, way: str) -> Iterator[Mapping[str, Any]]:
-        """Parts of a request that gives the realm in one way.
+        """Parts of a request that names the realm in the header or in the query.
 
-        That with the realm in the query is one of a batch, which changes no row. Whether the service reads the query
-        is a clause of its own: where it does not, the rows are told by the header alone, and this raises Blocked.
+        With the query, the request also has a batchId, which changes no row. If the service does not read the query,
+        this raises Blocked: another clause covers that, and the rows are judged by the header alone.
         """
         if way == BY_HEADER:
             yield {"query": ()}
@@ -453,10 +453,10 @@ class WorkflowRecords:
     def need_row(
         self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any
     ) -> None:
-        """See once for each operation that a submission with one fault ends in the row of that fault.
+        """Check once for each operation that a submission with one fault ends in the row of that fault.
 
         Args:
-            identifier: Of the record; one that fits the operation by default.
+            identifier: Of the record; by default one that fits the operation.
             named: The realm that the row's message names.
             parts: The fault, as for `submit`.
         """

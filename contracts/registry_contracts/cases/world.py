@@ -1,4 +1,4 @@
-"""The world of a case: its author, records to send, fresh identifiers, and what can be arranged before a claim."""
+"""The world of a case: its author, records to send, fresh identifiers, and arrangements to make before a claim."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from registry_contracts.session.actor import DEFAULT, Actor
 from registry_contracts.session.namespace import SUITE_PREFIX, Namespace
 from registry_contracts.session.session import Session
 
-#: Of the records of the settings that take attachments, those that cases share.
+#: How many of the settings' records for attachments the cases share.
 _KEPT_RECORDS = 4
-#: Records that are submitted in a realm so that attachments have a document, where drafts take none.
+#: Records to submit in a realm as documents for attachments, if drafts accept none.
 _MOST_SUBMITTED = 30
 
 
 def named_identifiers(answer: Response, sent: Any) -> list[str]:
-    """Texts of an answer that may be the identifier of the record that was sent: its own first, then new ones.
+    """Texts of an answer that may be the identifier of the sent record: its own first, then new ones.
 
     Args:
-        sent: The JSON value that was sent; other texts that only come back from it are no candidates.
+        sent: The JSON value that was sent; its other texts are no candidates.
     """
     own = own_identifier(sent)
     echoed = {value for value in readers.values(sent) if isinstance(value, str)} - {own}
@@ -59,10 +59,9 @@ def mark_of(realm: str, identifier: str) -> str:
 
 
 def disturbed(attempt: Attempt) -> Iterator[str]:
-    """Marks of the records that took a submission, or that an attempt with contradictions had to do with.
+    """Marks of the records that an attempt may have changed: by accepted submissions, or by any if it contradicts.
 
-    A refused submission leaves its record as it was; where the service just broke a promise, nothing is taken for
-    granted.
+    A refused submission should leave its record unchanged; after a contradiction, that is not assumed.
     """
     for exchange in attempt.exchanges:
         if exchange.operation not in operations_with(family="workflow", identifier_parameter="identifier"):
@@ -73,7 +72,7 @@ def disturbed(attempt: Attempt) -> Iterator[str]:
             yield mark_of(exchange.realm, identifier)
 
 
-#: What takes attachments: a draft, records of the settings, a submitted one, or, as far as is known, published ones.
+#: What accepts attachments: a draft, records of the settings, a submitted record, or perhaps published ones.
 _DRAFT, _NAMED, _SUBMITTED, _PUBLISHED = "draft", "named", "submitted", "published"
 
 T = TypeVar("T")
@@ -81,12 +80,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _TakesFiles:
-    """What takes attachments.
+    """What accepts attachments.
 
     Attributes:
-        kind: one of the four.
-        refused: the status with which a draft refuses them; None where it takes them.
-        once_published: a record that is submitted takes them when its draft has become the published version.
+        kind: One of the four.
+        refused: The status with which a draft refuses them; None if it accepts them.
+        once_published: A submitted record accepts them once its draft has become the published version.
     """
 
     kind: str
@@ -96,7 +95,7 @@ class _TakesFiles:
 
 @dataclass(frozen=True)
 class Draft:
-    """A draft that was saved: its uid, the document as it was sent, and the exchange that saved it."""
+    """A saved draft: its uid, the document as sent, and the exchange that saved it."""
 
     uid: str
     document: dict[str, Any]
@@ -107,12 +106,12 @@ class World:
     """What a case finds in its realm, and what it can arrange there.
 
     Args:
-        author: Arranges what no other actor is named for (`by`).
-        anew: Share no draft and no attachment with other cases, since a replay is made on fresh data: how often
-            something was asked for before may be what made the difference. What stays for good is shared all the same.
+        author: Makes the arrangements unless `by` names another actor.
+        anew: Share no draft and no attachment with other cases: a replay needs fresh data, since earlier requests
+            may have caused the result. Permanent records are shared anyway.
 
     Raises (all methods):
-        Blocked: an operation that the arrangement needs did not do its part.
+        Blocked: an operation that the arrangement needs failed.
     """
 
     def __init__(self, session: Session, author: Actor, samples: Samples, *, anew: bool = False) -> None:
@@ -128,7 +127,7 @@ class World:
         return self._session.namespace
 
     def uid(self, length: int = 24) -> str:
-        """An identifier of so many characters that was never used."""
+        """A fresh identifier of this length."""
         return self._session.namespace.uid(length)
 
     def draft(
@@ -140,16 +139,16 @@ class World:
         by: Actor | None = None,
         plain: bool = False,
     ) -> Draft:
-        """Save a draft under a fresh identifier, or under `uid`; of the contact schema, or of `schema`.
+        """Save a draft under a fresh identifier or `uid`, with the contact schema or `schema`.
 
         Args:
-            plain: `uid` is one as the run makes them.
+            plain: `uid` is an ordinary identifier of the run.
         """
         plain = (plain or uid is None) and document is None and schema is None and by in (None, self.author)
         uid = uid or self.uid()
         document = document if document is not None else self.samples.draft(uid)
         exchange = self.save(uid, document, schema=schema, by=by)
-        # The first one may be refused for values that only the settings can tell.
+        # The first one may be refused for values that only the settings can provide.
         known = plain and self.offered("plain draft") is not None
         done(exchange, "draft-save-creates" if known else "")
         if plain and not known:
@@ -165,7 +164,7 @@ class World:
         by: Actor | None = None,
         **parts: Any,
     ) -> Exchange:
-        """Save a document as the draft of `uid`, accepted or not; arguments as for `draft`, parts as for `submit`."""
+        """Save a document as the draft of `uid` without requiring acceptance; `parts` as for `submit`."""
         query = {"schema": schema or self.samples.draft_schema}
         return (by or self.author).send("saveDraft", path={"uid": uid}, query=query, json=document, **parts)
 
@@ -183,12 +182,12 @@ class World:
         """Send a submission to the workflow, accepted or not.
 
         Args:
-            operation: One of the three; create without an identifier in the path leaves it to the document's header.
+            operation: One of the three; if the path has no identifier, it is only in the document's header.
             identifier: Of the record.
-            json: In place of a valid submission under the identifier.
-            schema: In place of the realm's own.
+            json: Replaces the valid submission.
+            schema: Replaces the realm's own.
             members: Further members of a valid submission: batchId, additionalInfo.
-            parts: Further parts of the request that differ: `token`, `realm`, `query`, `headers`.
+            parts: Other parts of the request to change: `token`, `realm`, `query`, `headers`.
         """
         path = {"schema": schema or self.samples.workflow_schema}
         if operation != "createWorkflowRecord":
@@ -198,7 +197,7 @@ class World:
         return (by or self.author).send(operation, path=path, json=json, **parts)
 
     def in_query(self) -> Mapping[str, Any]:
-        """Parts of a submission that names the realm in its query; none where it is not read, a clause of its own."""
+        """Parts of a submission with the realm in its query; empty if the service does not read it there."""
         parts = {"realm": None, "query": {"Realm": self.realm}}
 
         def look() -> bool:
@@ -208,21 +207,21 @@ class World:
         return parts if self.once("realm from the query", look) else {}
 
     def try_creating(self, identifier: str, **parts: Any) -> Exchange:
-        """Send a faulty document to create under an identifier, with `parts` as for `submit`; nothing comes of it."""
+        """Send a faulty document as a create under an identifier; it creates nothing. `parts` as for `submit`."""
         faulty = self.samples.faulty_submission(identifier)
         return self.submit("createWorkflowRecordWithIdentifier", identifier, faulty, **parts)
 
     def document(self, uid: str | None = None, *, named: bool = False) -> str:
-        """The uid of a new document that takes attachments; `uid` in place of a fresh one, for one that is kept.
+        """The uid of a new document that accepts attachments; `uid` for a kept one.
 
-        A draft, where drafts accept attachments, which is not shown. Otherwise a record of the setting
+        A draft if drafts accept attachments, which the document does not say. Otherwise a record of the setting
         `attachment_identifiers`, or else a submitted record, which is permanent.
 
         Args:
-            named: It has to be under this very uid.
+            named: The document must have exactly this uid.
 
         Raises:
-            Untested: it takes more such records than the settings name, or the plan of the run leaves over.
+            Untested: the settings name too few records, or the plan of the run leaves too few.
         """
         taking = self._what_takes_files()
         if taking.kind == _DRAFT:
@@ -230,18 +229,18 @@ class World:
         if taking.kind == _NAMED:
             if named:
                 raise Untested(
-                    "drafts take no attachments, and records of the settings have uids of their own"
+                    "drafts accept no attachments, and records of the settings have their own uids"
                 )
             return self._unused_record(kept=uid is not None)
         if taking.kind == _PUBLISHED:
-            neither = ", and neither drafts nor submitted records take attachments"
+            neither = ", and neither drafts nor submitted records accept attachments"
             raise missing(f"realm.{self.realm}.attachment_identifiers", neither)
-        # The other half is room for what the document leaves open, and a service may take.
+        # The other half is a reserve for requests that the document leaves open and a service may accept.
         most = min(_MOST_SUBMITTED, self._session.permanent_records.unplanned(self.realm) // 2)
         if self.take("submitted for files", most) is None:
             raise Untested(
-                "attachments are taken by submitted records only, and no more than "
-                f"{most} that stay for good are left over for them (setting pace.permanent_records)"
+                "only submitted records accept attachments, and no more than "
+                f"{most} permanent records are left for them (setting pace.permanent_records)"
             )
         submitted = self.new_submission(uid)
         if taking.once_published:
@@ -249,19 +248,19 @@ class World:
         return submitted
 
     def refusal_of_files(self) -> int | None:
-        """The status with which a draft refuses an attachment that another record takes; None where none does."""
+        """The status with which drafts refuse attachments that other records accept; else None."""
         return self._what_takes_files().refused
 
     def _what_takes_files(self) -> _TakesFiles:
-        """What takes attachments in this realm."""
+        """What accepts attachments in this realm."""
         return self.once("what takes files", self._try_files)
 
     def _try_files(self) -> _TakesFiles:
         """Find out what accepts a file; if nothing does, the cases on attachments report it.
 
-        Where the settings name no published record, one may take it.
+        If the settings name no published record, assume that one might.
         """
-        for _ in range(2):  # one that takes a file the second time takes files
+        for _ in range(2):  # a second try is enough
             tried = usable(upload(self.author, self.kept_draft().uid, "first.txt", b"first\n"))
             if not tried.refusal:
                 return _TakesFiles(_DRAFT)
@@ -280,13 +279,13 @@ class World:
         return _TakesFiles(_DRAFT) if known else _TakesFiles(_PUBLISHED, tried.status)
 
     def _takes_file(self, identifier: str) -> bool:
-        """Whether a record takes a file; when what was submitted is more than a draft is not shown."""
-        # Under a name of this run's: a record that is there may have files of earlier ones.
+        """Whether a record accepts a file within a few seconds; a submission may be processed some time later."""
+        # A name of this run, since an existing record may have files of earlier runs.
         name = f"{self.uid()}.txt"
         return self.eventually(lambda: usable(upload(self.author, identifier, name, b"first\n")).success)
 
     def _unused_record(self, *, kept: bool) -> str:
-        """A record of the settings to which nothing is attached; the first ones are for cases that share them."""
+        """A record of the settings without attachments; the first ones are for shared use."""
         given = self.samples.setting("attachment_identifiers")
         shares = [("records for files", given[_KEPT_RECORDS:])]
         if kept:
@@ -298,11 +297,11 @@ class World:
         raise Untested(f"setting realm.{self.realm}.attachment_identifiers has no unused record left")
 
     def keep(self, uid: str) -> None:
-        """Keep a draft that cases share until the end of the run."""
+        """Keep a shared draft until the end of the run."""
         self._session.shared_drafts.add(uid)
 
     def take(self, counter: str, most: int) -> int | None:
-        """The next number of a counter of the realm that all workers share, from 0; None from `most` on."""
+        """The next number, from 0, of a realm's counter that all workers share; None from `most` on."""
         number = self._session.shared.take(f"{counter}-{self.realm}")
         return number if number < most else None
 
@@ -310,8 +309,8 @@ class World:
         """A draft that cases read and never change.
 
         Args:
-            word: Tells it from the ordinary one.
-            uid: Under which it is saved when it is not there yet; fresh by default.
+            word: Distinguishes it from the ordinary shared draft.
+            uid: Its uid if it is not saved yet; fresh by default.
         """
         actor = by or self.author
         return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(uid=uid, by=actor))
@@ -321,42 +320,42 @@ class World:
         return self.draft(self.kept_uid(word, uid), by=by, plain=uid is None)
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
-        """A uid of a draft that is to stay until the end of the run; arguments as for `kept_draft`."""
+        """A uid for a draft that stays until the end of the run; arguments as for `kept_draft`."""
         uid = uid or self.uid()
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
         self._session.shared_drafts.add(uid)
         return uid
 
     def shared_document(self) -> str:
-        """The uid of the shared draft, or of another document where drafts take no attachments."""
+        """The uid of the shared draft, or of another document if drafts accept no attachments."""
         if self.refusal_of_files() is None:
             return self.shared_draft().uid
         return self.shared("document", self.document)
 
     def shared_attachment(self) -> Attachment:
-        """An attachment that cases read and never change; where no answer tells its id, one without."""
+        """An attachment that cases read and never change; without id if no answer holds one."""
         return self.shared(
             "attachment", lambda: attached(self.author, self.shared_document(), "note.txt", b"a note\n")
         )
 
     def contact(self) -> str:
-        """The identifier of a contact record of the author's that can be updated; reused by runs."""
+        """The identifier of an updatable contact record of the author; reused by later runs."""
         identifier = self.once("contact", self._kept_contact)
         self._session.namespace.claim_minted(identifier)  # another worker may have got it from the service
         return identifier
 
     def _kept_contact(self) -> str:
-        """A contact of the author's that can be updated; created where there is none yet.
+        """An updatable contact of the author; created if there is none yet.
 
         Raises:
-            Blocked: it cannot be created, or not be updated under any name it was given.
-            Untested: a setting is missing, or no answer tells the name of a contact that was created.
+            Blocked: it cannot be created, or cannot be updated under any identifier in the answer.
+            Untested: a setting is missing, or no answer holds the identifier of the created contact.
         """
         identifier = f"{SUITE_PREFIX}keep-{self.author.role}-contact-{self.realm}"
         record, query = self.samples.contact(identifier), {"schema": self.samples.contact_schema}
         if taken(self.update_contact(identifier, [record])):
             return identifier
-        # It stays for good: where it cannot be updated, and so is of no use, no second one is created.
+        # A contact is permanent: if it cannot be updated, do not create a second one.
         created: Exchange | None = self.offered("exchange of the contact")
         if created is None:
             created = self.author.send("createContact", query=query, json=record)
@@ -370,16 +369,16 @@ class World:
         if not taken(created):
             raise Blocked("createContact", f"answered {created.answer.quote()}")
         if not names:
-            raise Untested("no answer tells under which uid a contact that was created can be updated")
-        cause = "a contact that was just created cannot be updated under any name it was given"
+            raise Untested("no answer holds the uid under which a created contact can be updated")
+        cause = "a contact that was just created cannot be updated under any identifier in the answer"
         raise Blocked("updateContact", cause)
 
     def update_contact(self, identifier: str, records: Iterable[dict[str, Any]] = ()) -> Exchange:
-        """Update a contact with one record after the other until one is taken; the latest update.
+        """Update a contact with one record after another until one is accepted; return the last exchange.
 
         Args:
-            records: Three sorts by default: where one is refused wrongly, which is a finding of its own, another may
-                be taken.
+            records: By default three kinds: if one is wrongly refused, which other cases report, another may be
+                accepted.
         """
         contact, full = self.samples.contact, self.samples.full_contact
         path, query = {"uid": identifier}, {"schema": self.samples.contact_schema}
@@ -390,7 +389,7 @@ class World:
         return updated
 
     def submission(self) -> str:
-        """The identifier of a record that was submitted through the workflow; one for each realm and run."""
+        """The identifier of a submitted record; one for each realm and run."""
 
         def make() -> str:
             sent = self._submit(None)
@@ -400,26 +399,26 @@ class World:
         return self.once("submission", make)
 
     def submission_sent(self) -> Exchange | None:
-        """The exchange that made this submission, for a case to judge; None where it was not taken, or not sent."""
+        """The exchange of this submission, for a case to judge; None if it was not accepted or not sent."""
         with suppress(Blocked, Untested):
             self.submission()
         sent: Exchange | None = self.offered("exchange of the submission")
         return sent
 
     def offer(self, name: str, value: object) -> None:
-        """Leave something of this realm's for cases that can do with what another case has made."""
+        """Offer something of this realm to cases that can use what another case made."""
         self._session.shared.offer(f"{self.realm} {name}", value)
 
     def offered(self, name: str) -> Any:
-        """What another case has left under a name; None for nothing."""
+        """What another case offered under a name; None for nothing."""
         return self._session.shared.offered(f"{self.realm} {name}")
 
     def disturbed(self, identifier: str) -> bool:
-        """Whether a workflow record may not be as it was found, for what some case of the run sent to it."""
+        """Whether some case of the run may have changed a workflow record."""
         return bool(self._session.shared.offered(mark_of(self.realm, identifier)))
 
     def new_submission(self, identifier: str | None = None) -> str:
-        """The identifier of a record that is submitted through the workflow now; it stays for good."""
+        """Submit a new, permanent record and return its identifier."""
         return str(self._submit(identifier).notes["identifier"])
 
     def _submit(self, identifier: str | None) -> Exchange:
@@ -433,17 +432,17 @@ class World:
         return sent
 
     def temporary_file(self) -> str:
-        """An unused temporary file id; each is given out once at a target, whichever worker and run asks."""
+        """An unused temporary file id; each is handed out once at a target, across workers and runs."""
         name = next(self.temporary_files())
         self._session.used_up.note(self.realm, name)
         return name
 
     def temporary_files(self) -> Iterator[str]:
-        """Ids of temporary files that no run is known to have used, each given out once in this one.
+        """Ids of temporary files that no run is known to have used, each handed out once.
 
         Raises:
-            Blocked: there is none behind those that were given.
-            Untested: there is none at all.
+            Blocked: the caller has tried all that were left.
+            Untested: none was left.
         """
         setting = f"realm.{self.realm}.temporary_files"
         offered = self._session.shared.once(f"temporary files {self.realm}", self._unused_files)
@@ -454,7 +453,8 @@ class World:
         if given:
             why = f"each id that was left in the setting {setting} was refused, {given} of them"
             raise Blocked(
-                "persistTemporaryFile", f"{why}: earlier runs used them up, or none is taken; name unused ids"
+                "persistTemporaryFile",
+                f"{why}: earlier runs used them up, or none is accepted; name unused ids",
             )
         raise Untested(f"setting {setting} has no unused id left", setting)
 
@@ -463,37 +463,37 @@ class World:
         return [str(name) for name in self.samples.setting("temporary_files") if name not in used]
 
     def used_up(self, name: str, persisted: Exchange) -> bool:
-        """Whether a temporary file was refused that an earlier run may have used up; any other is used up now."""
+        """Whether a refused temporary file may have been used up by an earlier run; if not, mark it as used."""
         if usable(persisted).refusal and not self._session.unused:
             return True
         self._session.used_up.note(self.realm, name)
         return False
 
     def eventually(self, look: Callable[[], bool]) -> bool:
-        """Whether an effect shows within a few seconds; looks again while it does not."""
+        """Whether an effect shows within a few seconds; polls until then."""
         return effects.until(look, bool, self._session.settle_seconds)
 
     def settled(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
-        """What is asked for; where it is not good, what it is once effects have had their few seconds to show."""
+        """The result of `ask`; if it is not good, ask again once after the settle time."""
         if not good(first := ask()):
             effects.until(lambda: False, bool, self._session.settle_seconds)
             return ask()
         return first
 
     def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
-        """The latest of what is asked for, again for a few seconds until it is good."""
+        """Poll `ask` for a few seconds until its result is good; return the last result."""
         return effects.until(ask, good, self._session.settle_seconds)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """What cases of this realm arrange once in a run and use together, under a name of its own.
+        """Make something once for all cases of this realm in a run, by a unique name.
 
         Args:
-            make: Gives something that can be pickled, for the other workers.
+            make: Returns a picklable value, for the other workers.
         """
         return self._session.shared.once(f"{self.realm} {name}", make)
 
     def shared(self, name: str, make: Callable[[], T]) -> T:
-        """Drafts or attachments that cases of this realm share; a replay has its own. Arguments as for `once`."""
+        """Like `once`, for drafts and attachments; a replay makes its own."""
         if self._own is None:
             return self.once(name, make)
         if name not in self._own:

@@ -1,1 +1,1 @@
-"""The checks: functions from exchanges to results, used by every room above."""
+"""The checks: functions from exchanges to results, used by every package above."""

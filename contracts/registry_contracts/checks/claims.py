@@ -1,6 +1,6 @@
-"""Claims: the assertions of a case, each registered against a clause of the catalogue.
+"""Claims: the assertions of a case, each registered for a clause of the catalogue.
 
-A clause without a reached assertion can never pass, so cases assert only through here.
+A clause passes only if an assertion for it was reached, so cases assert only through this module.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Claim:
     """Assertions about one clause on one operation, by the checks of the table.
 
     Every method may raise:
-        EnvironmentFault: the environment gave no answer, or an HTML page stands where JSON is due.
+        EnvironmentFault: the environment gave no answer, or sent HTML instead of JSON.
         Blocked: a 500-class answer, which is a finding of its own.
-        Contradiction: the check is contradicted and the clause is a must. A should is noted and the case goes on.
+        Contradiction: the check is contradicted and the clause is a MUST. A SHOULD is noted and the case continues.
     """
 
     def __init__(self, clause: Clause, operation: str, attempt: Attempt) -> None:
@@ -47,11 +47,11 @@ class Claim:
         self._attempt = attempt
 
     def holds(self, condition: bool, *exchanges: Exchange, expected: str, seen: str = "") -> None:
-        """Register an assertion that the case has worked out to true or false.
+        """Register an assertion whose result the case has computed.
 
         Args:
-            exchanges: What the condition was read from, in order.
-            expected, seen: Both sides, in words for the report; by default the last answer was seen.
+            exchanges: The exchanges that show it, in order.
+            expected, seen: Both sides in words, for the report; `seen` defaults to the last answer.
         """
         if condition:
             self._attempt.held[self._clause.id, self._operation] += 1
@@ -65,52 +65,52 @@ class Claim:
         self._contradicted(contradicted(self._clause.id, self._operation, expected, seen, shown, role))
 
     def untested(self, why: str) -> None:
-        """The service gives no occasion to judge it, which the document leaves open."""
+        """Note that this service gives no occasion to judge the clause, which the document allows."""
         self._attempt.untested[self._clause.id] = why
 
     def meets(
         self, check: str, exchange: Exchange, *, because_of: Sequence[Exchange] = (), **arguments: Any
     ) -> None:
-        """The answer keeps a check of the table.
+        """The answer passes a check of the table.
 
         Args:
-            because_of: Earlier exchanges for which it has to, in order; they are shown with a finding.
-            arguments: What it compares with.
+            because_of: Earlier exchanges that make it due, in order; a finding shows them.
+            arguments: Values to compare with.
         """
         result = check_named(check).judge(self._clause, self._operation, exchange, arguments)
         earlier = tuple(exchange.id for exchange in because_of)
         self._register(replace(result, exchanges=(*earlier, *result.exchanges)))
 
     def accepted(self, exchange: Exchange) -> None:
-        """The request was taken: 2xx, or a redirect where a download may redirect.
+        """The request was accepted: 2xx, or a redirect if a download may redirect.
 
-        A contact or a submission is taken when its answer holds no filled errors array either.
+        For a contact or a submission, the answer must also hold no errors.
 
         Raises:
-            Blocked: a draft was saved with a status of success and errors, which neither accepts nor refuses it.
+            Blocked: a save of a draft returned success and errors, which neither accepts nor refuses it.
         """
         if not reports_content(exchange.operation) and exchange.answer.success and not taken(exchange):
             raise Blocked(exchange.operation or "", f"answers a save with errors: {exchange.answer.quote()}")
         self._judge(TAKEN if reports_content(exchange.operation) else ACCEPTANCE, exchange)
 
     def refused(self, exchange: Exchange) -> None:
-        """The request was turned down: 4xx. That nothing changed is for the case to show."""
+        """The request was refused: 4xx. The case itself must show that nothing changed."""
         self._judge(REFUSED, exchange)
 
     def turned_down(self, exchange: Exchange, expected: str = "refused") -> None:
-        """A faulty request was not taken: 4xx, or an errors array with any status below 500."""
+        """A faulty request was not accepted: 4xx, or an errors array with any status below 500."""
         self._register(TURNED_DOWN.judge(self._clause, self._operation, exchange, expected=expected))
 
     def has_message(self, exchange: Exchange, realm: str = "") -> None:
-        """The refusal carries the clause's own status and message, word for word."""
+        """The refusal has the clause's status and message, word for word."""
         self._judge(MESSAGE, exchange, clause=self._clause.id, realm=realm)
 
     def has_status(self, exchange: Exchange) -> None:
-        """The refusal carries the clause's own status, whatever its message."""
+        """The refusal has the clause's status, whatever its message."""
         self._judge(STATUS, exchange, status=self._clause.status)
 
     def carries(self, exchange: Exchange, identifier: str) -> None:
-        """The answer names this identifier, wherever it stands."""
+        """The answer holds this identifier anywhere."""
         self._judge(IDENTIFIER, exchange, identifier=identifier)
 
     def shows(self, exchange: Exchange, document: dict[str, Any]) -> None:
@@ -118,18 +118,18 @@ class Claim:
         self._judge(DOCUMENT, exchange, document=document)
 
     def at_most(self, exchange: Exchange, items: int) -> None:
-        """The answer is a list of no more items than this."""
+        """The answer is a list with at most this many items."""
         self._judge(AT_MOST, exchange, items=items)
 
     def reports(self, exchange: Exchange, code: str, field: str) -> None:
-        """The errors array names this code for this property; any status below 500.
+        """The errors array has this code for this property; any status below 500.
 
-        A property may be given with its path (`document.firstName`, `firstName.en`); any of its steps counts.
+        The property may be a path (`document.firstName`, `firstName.en`); any of its segments counts.
         """
         self._judge(ERROR_NAMED, exchange, code=code, field=field)
 
     def content_refused(self, exchange: Exchange) -> None:
-        """Faulty content: an errors array with at least one element; any status below 500."""
+        """Faulty content was refused: an errors array with at least one element; any status below 500."""
         self._judge(ERRORS_ARRAY, exchange)
 
     def _judge(self, check: Check, exchange: Exchange, **arguments: Any) -> None:
@@ -148,10 +148,10 @@ class Claim:
 
 
 class _OfACase:
-    """What one attempt at a case says of clauses.
+    """What one attempt at a case says about clauses.
 
     Args:
-        declared: Ids of the clauses that the case says it tests; another one is a mistake in the case.
+        declared: Ids of the clauses that the case declares; using another one is a mistake in the case.
     """
 
     def __init__(self, attempt: Attempt, catalogue: Catalogue, declared: Collection[str]) -> None:
@@ -162,7 +162,7 @@ class _OfACase:
     def _found(self, clause: str) -> Clause:
         found = self._catalogue.clause(clause)
         if found.id not in self._declared:
-            raise SuiteError(f"the case speaks of {clause} without declaring it")
+            raise SuiteError(f"the case uses {clause} without declaring it")
         return found
 
 
@@ -170,7 +170,7 @@ class Expect(_OfACase):
     """Makes claims; the fixture `expect`."""
 
     def __call__(self, clause: str, operation: str | None = None) -> Claim:
-        """A claim on `clause`; `operation` may be left out where the clause covers a single one.
+        """A claim on `clause`; `operation` may be left out if the clause covers a single one.
 
         Raises:
             SuiteError: an unknown or undeclared clause, a silent one, or an operation it does not cover.
@@ -181,7 +181,7 @@ class Expect(_OfACase):
         return Claim(found, self._operation(found, operation), self._attempt)
 
     def on(self, clause: str, operation: str) -> Iterator[Claim]:
-        """A claim on `clause`; none where it does not cover the operation."""
+        """A claim on `clause`; none if it does not cover the operation."""
         if operation in self._catalogue.clause(clause).operations:
             yield self(clause, operation)
 
@@ -209,12 +209,11 @@ def claim_answered_in_time(
     """Claim that every request was answered within the target's time limit.
 
     Args:
-        plain: An ordinary request; sent when one was not answered in time, to tell a hang from an environment that
-            is slow for everything.
+        plain: Sends an ordinary request if one was not answered in time, to tell a hang from a slow environment.
 
     Raises:
-        Contradiction: an ordinary request is answered where this one was not.
-        EnvironmentFault: another fault stood in the way, or nothing is answered.
+        Contradiction: an ordinary request is answered, but this one was not.
+        EnvironmentFault: another transport fault occurred, or the ordinary request is not answered either.
     """
     obstacle: EnvironmentFault | None = None
     for exchange in exchanges:
@@ -231,6 +230,6 @@ def claim_answered_in_time(
 
 
 def claim_refusals_in_json(claims: Callable[[str], Claim], exchange: Exchange) -> None:
-    """Claim that a refusal is empty or JSON; HEAD has no body to look at."""
+    """Claim that a refusal is empty or JSON; HEAD has no body."""
     if exchange.method != "HEAD" and exchange.operation != "deleteDraft":
         claims(exchange.operation or "").meets(EMPTY_OR_JSON.id, exchange)

@@ -1,7 +1,7 @@
 """A check: one comparison of an answer with what a clause promises, with the wording of both sides.
 
-A check compares and returns; it registers nothing. Cases claim it (`registry_contracts.checks.claims`), and
-`registry_contracts.checks.table` runs it on any exchange that shows it.
+A check returns a result and registers nothing. Cases claim it (`registry_contracts.checks.claims`), and
+`registry_contracts.checks.table` runs it on every exchange that it applies to.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from registry_contracts.interface.operations import Operation
 _NOT_IMPLEMENTED: Final = 501
 _ODATA_OPTIONS: Final = frozenset({"filter", "orderby", "top", "skip"})
 Arguments = Mapping[str, Any]
-#: For a check that compares with nothing but the answer.
+#: For a check that needs only the answer.
 NONE: Final[Arguments] = {}
 
 
@@ -33,9 +33,9 @@ class Subject:
     """One exchange with what is known about its request.
 
     Attributes:
-        facts: What the request is; None where it was not read.
+        facts: The request's facts; None if it was not read.
         knows: Whether a text is a real secret: an account's password, or a token that the service issued.
-        right: The sender knows that nothing is wrong about the request, its data and its account included.
+        right: The sender knows that the request is valid, including its data and its account.
     """
 
     exchange: Exchange
@@ -55,12 +55,12 @@ class Subject:
 
     @property
     def success(self) -> bool:
-        """Whether a request without a fault was answered with 2xx, or a redirect."""
+        """Whether a valid request was answered with 2xx, or a redirect."""
         return self.response.success and self.facts is not None and self.facts.valid
 
     @property
     def taken(self) -> bool:
-        """Whether such a request was not refused for its content either."""
+        """Whether a valid request was accepted: success without errors about its content."""
         return self.success and not self.turned_down
 
 
@@ -69,17 +69,17 @@ Applies = Callable[[Subject, str], Arguments | None]
 
 
 def on_success(subject: Subject, _: str) -> Arguments | None:
-    """The success of a request without a fault shows it."""
+    """Applies to the success of a valid request."""
     return NONE if subject.success else None
 
 
 def on_accepted(subject: Subject, _: str) -> Arguments | None:
-    """The success of a request without a fault shows it, unless an errors array refuses its content."""
+    """Applies to the success of a valid request, unless an errors array refuses its content."""
     return NONE if subject.taken else None
 
 
 def only_claimed(_: Subject, _clause: str) -> None:
-    """No single exchange shows it by itself: a case has to say that it is due."""
+    """Applies to no single exchange: a case must claim it."""
     return
 
 
@@ -88,19 +88,18 @@ class Check:
     """One row of the table.
 
     Attributes:
-        id: By which cases and stored findings name it.
-        expected: What keeps it, in words; a template, or a function, of its arguments.
-        contradiction: Takes the answer and the arguments; returns what was seen there in words where the check is
-            contradicted, and None where it holds. May raise `Ambiguous`.
-        clauses: What it judges wherever an exchange shows it; empty when cases alone say which clause it is about.
-        of_operation: What it judges in the same way, where each operation of the description names a clause.
-        applies: The arguments, where a single exchange shows the check of a clause; None where it does not.
-        after: A clause whose contradiction, or obstacle, leaves nothing to say for this one.
-        any_status: A server error does not stand in its way.
-        of_acceptance: It is about a request being accepted; that an operation of the document is not implemented
-            contradicts it.
-        of_form: It is about the form of an answer, whatever is answered.
-        universal: Every exchange of every case is held to it, a page that may be a gateway's as well.
+        id: Its name in cases and stored findings.
+        expected: The expected answer in words; a template, or a function, of the arguments.
+        contradiction: Takes the answer and the arguments; returns in words what contradicts the check, None if it
+            holds. May raise `Ambiguous`.
+        clauses: Clauses to judge on every exchange that it applies to; empty if only cases name the clause.
+        of_operation: Likewise, but each operation of the description names its clause.
+        applies: Returns the arguments if a single exchange shows the check of a clause, else None.
+        after: If this clause is contradicted or blocked, this check is skipped.
+        any_status: It also judges server errors.
+        of_acceptance: It is about acceptance; "not implemented" for a documented operation contradicts it.
+        of_form: It is about the form of an answer, not its content.
+        universal: It judges every exchange of every case, even a page that may come from a gateway.
     """
 
     id: str
@@ -116,16 +115,16 @@ class Check:
     universal: bool = False
 
     def looks_at(self, exchange: Exchange) -> bool:
-        """Whether no server error stands in its way.
+        """Whether the check also judges a server error in this exchange.
 
-        The row of an operation in the document promises that it is served. OData lets a service leave out options.
+        The document promises that each operation is served. OData lets a service leave out options.
         """
         options = {name.removeprefix("$") for name, _ in parse_qsl(urlsplit(exchange.url).query)}
         not_served = exchange.status == _NOT_IMPLEMENTED and options.isdisjoint(_ODATA_OPTIONS)
         return self.any_status or (self.of_acceptance and not_served)
 
     def wording(self, arguments: Arguments) -> str:
-        """What keeps the check, in words."""
+        """The expected answer in words."""
         if callable(self.expected):
             return self.expected(**arguments)
         return self.expected.format(**arguments)
@@ -141,12 +140,12 @@ class Check:
         """Run the check on an exchange.
 
         Args:
-            operation: What the result is about; the exchange may be of another one that shows it.
-            expected: In place of the check's own wording.
+            operation: The operation of the result; the exchange may be of another one that shows it.
+            expected: Replaces the check's own wording.
 
         Raises:
-            EnvironmentFault: the environment gave no answer, or an HTML page stands where something else is due.
-            Blocked: a 500-class answer, for a check that does not look at these.
+            EnvironmentFault: the environment gave no answer, or sent HTML instead of the expected type.
+            Blocked: a 500-class answer, for a check that does not judge these.
             Ambiguous: the answer can be read in two ways.
         """
         response = exchange.answer if self.looks_at(exchange) else usable(exchange)
@@ -168,7 +167,7 @@ class Check:
 
 
 def quoted_unless(condition: Callable[[Response], bool]) -> Callable[[Response], str | None]:
-    """The comparison that quotes an answer which does not meet a condition."""
+    """A comparison that quotes the answer if it does not meet the condition."""
 
     def contradiction(response: Response) -> str | None:
         return None if condition(response) else response.quote()
@@ -177,10 +176,10 @@ def quoted_unless(condition: Callable[[Response], bool]) -> Callable[[Response],
 
 
 def not_of_the_way(exchanges: Iterable[Exchange]) -> None:
-    """See to it that a contradiction does not show in what a gateway or a cache may have sent.
+    """Require that an answer that contradicts was not sent by a gateway or a cache.
 
     Raises:
-        EnvironmentFault: an HTML page, or an answer out of a cache, stands where something else is due.
+        EnvironmentFault: it is an unexpected HTML page or comes from a cache.
     """
     for exchange in exchanges:
         if told := perhaps_foreign(exchange):

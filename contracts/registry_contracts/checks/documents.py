@@ -1,4 +1,4 @@
-"""Checks of the chapters on documents: the errors array of a refused one, draft versions, attachments."""
+"""Checks for the chapters on documents: errors arrays of refused ones, drafts, attachments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from registry_contracts.exchanges.exchange import Response
 
 
 def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
-    """A refusal of a request whose content alone is at fault, where it holds an errors array."""
+    """Applies to a refusal with an errors array of a request with faults in its content only."""
     facts = subject.facts
     array = readers.errors(subject.response) if subject.turned_down else None
     if facts is None or not array:
@@ -35,7 +35,7 @@ def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
 
 
 def _tells_of_content(array: list[Any]) -> bool:
-    """Whether an element has one of the seven codes: a submission's content is shaped by a schema that is not shown."""
+    """Whether an element has one of the seven codes: the document does not show the schema of a submission."""
     codes = (element.get("code") for element in array if isinstance(element, dict))
     return any(isinstance(code, str) and code in errors_array.CODES for code in codes)
 
@@ -117,7 +117,7 @@ _OPTIONS: Final = {
 
 
 def _most(subject: Subject, clause: str) -> Arguments | None:
-    """The number of items that a list may hold, by its request; zero has a clause of its own."""
+    """The maximum number of items, by the request; zero has a clause of its own."""
     if not subject.success or subject.facts is None:
         return None
     text = dict(subject.facts.query).get(_OPTIONS[clause], "")
@@ -152,9 +152,9 @@ LIST_WITHOUT: Final = Check("list-without", "a list without {identifier}", _name
 DRAFT_CHECKS: Final = (LIST, AT_MOST, LIST_WITHOUT, DOCUMENT, METADATA, GONE, CONTENT_GONE)
 
 
-#: The root of a drawing, which may carry a prefix for its namespace.
+#: The root element of an SVG, perhaps with a namespace prefix.
 _SVG = re.compile(rb"<(?:[\w.-]+:)?svg[\s/>]")
-#: How images of the known formats begin: what begins so and cannot be opened is broken.
+#: First bytes of known image formats: a body with these that cannot be opened is broken.
 _FORMATS: Final = {
     name: re.compile(begins, re.DOTALL)
     for name, begins in {
@@ -166,14 +166,14 @@ _FORMATS: Final = {
         "AVIF": rb"....ftypavi[fs]",
     }.items()
 }
-#: Labels that deny what they label: with them a client does not get an image, whatever the bytes are.
+#: Media types with which a client does not see an image, whatever the bytes are.
 _DENYING = ("json", "html")
-#: Control characters that stand in texts.
+#: Control characters that occur in texts.
 _IN_TEXTS = frozenset("\t\n\f\r")
 
 
 def is_image(answer: Response) -> bool:
-    """Whether a body is an image: of a known format, whole and not denied, or at least called one and not text."""
+    """Whether a body is an image: complete and of a known format, not labelled otherwise; or labelled so, not text."""
     body, label = answer.content, answer.media_type
     kind = image_kind(body)
     if kind is not None:
@@ -182,7 +182,7 @@ def is_image(answer: Response) -> bool:
 
 
 def _is_text(body: bytes) -> bool:
-    """Whether a body reads as text; formats of images that are not known here are binary."""
+    """Whether a body reads as text; unknown image formats are binary."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
@@ -191,16 +191,16 @@ def _is_text(body: bytes) -> bool:
 
 
 def image_kind(body: bytes) -> str | None:
-    """The format of an image: empty when it is one of the known formats but broken, None when it is none of them."""
+    """The format of an image; empty if it is a broken one of a known format, None if the format is unknown."""
     if _svg_begins(body):
         return "svg" if _svg_whole(body) else ""
-    from PIL import Image  # noqa: PLC0415 - loaded when the first preview is looked at
+    from PIL import Image  # noqa: PLC0415 - loaded for the first preview
 
     known = any(begins.match(body) for begins in _FORMATS.values())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            Image.open(BytesIO(body), formats=[*_FORMATS]).verify()  # that no part is missing
+            Image.open(BytesIO(body), formats=[*_FORMATS]).verify()  # no part is missing
             image = Image.open(BytesIO(body), formats=[*_FORMATS])
             image.load()
             return str(image.format).lower()
@@ -215,9 +215,9 @@ def _svg_begins(body: bytes) -> bool:
 
 def _svg_whole(body: bytes) -> bool:
     if b"<!ENTITY" in body:
-        return False  # entities can unfold to any size, and no picture needs them
+        return False  # entities can expand to any size, and no picture needs them
     try:
-        return ElementTree.fromstring(body).tag.rpartition("}")[2] == "svg"  # noqa: S314 - entities are shut out above
+        return ElementTree.fromstring(body).tag.rpartition("}")[2] == "svg"  # noqa: S314 - no entities, see above
     except ElementTree.ParseError:
         return False
 
@@ -239,14 +239,14 @@ def _no_image(response: Response) -> str | None:
 
 
 def digest_of(content: bytes) -> str:
-    """The digest by which bytes are compared: SHA-256 in hexadecimal digits."""
+    """SHA-256 of the bytes in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def _other_bytes(response: Response, *, size: int, digest: str) -> str | None:  # noqa: ARG001 - part of its wording
     if digest_of(response.content) == digest:
         return None
-    return f"{len(response.content)} bytes, others than were sent"
+    return f"{len(response.content)} bytes, different from those sent"
 
 
 def _not_listed(response: Response, *, filename: str, numbers: Sequence[int]) -> str | None:

@@ -1,7 +1,7 @@
-"""Content refusals: what an errors array says, wherever it stands and however it writes a path.
+"""Content refusals: what an errors array says, at any place and in any notation of paths.
 
-The interface document shows elements of `code` and `property` and leaves open how a property inside another one
-is written, so `firstName`, `document.firstName`, `/firstName` and `emails[0]` all name their field.
+The interface document shows elements with `code` and `property` but no notation for nested properties, so
+`firstName`, `document.firstName`, `/firstName` and `emails[0]` all name their field.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def turned_down(answer: Response) -> bool:
 
 
 def accepted(answer: Response) -> bool:
-    """Whether a request was taken: a status of success, and no errors array that says something."""
+    """Whether a request was accepted: success, and no non-empty errors array."""
     return answer.success and not turned_down(answer)
 
 
 def was_taken(exchange: Exchange) -> bool:
-    """Whether the answer shows for sure that the service took what was sent."""
+    """Whether the answer clearly shows that the service accepted the request."""
     try:
         return accepted(usable(exchange))
     except OBSTACLES:
@@ -68,17 +68,17 @@ def well_formed(element: Any) -> bool:
 
 
 def names_field(path: str, field: str) -> bool:
-    """Whether a property, plain or as a path, is this field or lies in it."""
+    """Whether a property (a name or path) is this field or inside it."""
     return field in _STEPS.findall(path)
 
 
 def is_field(path: str, field: str) -> bool:
-    """Whether a property, plain or as a path, is this field itself, and nothing in it."""
+    """Whether a property (a name or path) is this field itself."""
     return _STEPS.findall(path)[-1:] == [field]
 
 
 def reports(answer: Response, field: str, code: str | None = None) -> bool:
-    """Whether the errors array names a field, and with this code where one is given."""
+    """Whether the errors array names a field, with this code if one is given."""
     return any(
         names_field(path, field) and (code is None or named == code) for named, path in elements(answer)
     )
@@ -90,31 +90,31 @@ def holds_code(answer: Response, code: str) -> bool:
 
 
 def outcome(exchange: Exchange) -> str:
-    """What became of a record, for observations: `201`, `404`, or `400 errors` when an errors array came."""
+    """The outcome for a record, for observations: `201`, `404`, or `400 errors` with an errors array."""
     answer = usable(exchange)
     return f"{answer.status} errors" if readers.errors(answer) else str(answer.status)
 
 
 def describe_outcome(exchange: Exchange, members: Iterable[str]) -> str:
-    """What became of a record and which of these members its errors name, for observations."""
+    """The outcome for a record and which of these members its errors name, for observations."""
     named = sorted(member for member in members if reports(usable(exchange), member))
     return f"{outcome(exchange)} for {', '.join(named)}" if named else outcome(exchange)
 
 
 def told_before(exchange: Exchange) -> Exchange:
-    """An exchange whose refusal, with elements of code and property, is a precondition of the claim.
+    """Require, as a precondition, that a request was refused with readable errors.
 
     Raises:
-        Blocked: the service took it, or told nothing that can be read; what elements lack has clauses of its own.
+        Blocked: it was accepted, or no error element is readable; the elements have clauses of their own.
     """
     if not list(elements(refused_before(exchange).answer)):
-        raise Blocked(exchange.operation or exchange.method, "no errors of code and property to look at")
+        raise Blocked(exchange.operation or exchange.method, "no errors with code and property")
     return exchange
 
 
 def refused_before(exchange: Exchange) -> Exchange:
-    """An exchange whose refusal is a precondition of the claim, not the claim."""
+    """Require, as a precondition, that a request was refused."""
     answer = usable(exchange)
     if not turned_down(answer):
-        raise Blocked(exchange.operation or exchange.method, f"took what had to be refused: {answer.quote()}")
+        raise Blocked(exchange.operation or exchange.method, f"accepts what it must refuse: {answer.quote()}")
     return exchange

@@ -1,4 +1,4 @@
-"""Checks of the chapter on requests: accepted and refused, bodies and labels, server errors and secrets."""
+"""Checks for the chapter on requests: accepted and refused, bodies and media types, server errors and secrets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from registry_contracts.exchanges.redaction import is_ordinary
 from registry_contracts.exchanges.request_facts import all_faults
 from registry_contracts.interface.description import operations_with
 
-#: Shorter ones may stand in an answer by chance.
+#: A shorter one may occur in an answer by chance.
 _SHORTEST_SECRET: Final = 8
 
 _NOT_IMPLEMENTED: Final = 501
 
 
 def _right_request(subject: Subject, clause: str) -> Arguments | None:
-    """A request that its sender knows to be right; where acceptance alone shows nothing, a refusal still does."""
+    """Applies to a request that its sender knows to be valid; to its acceptance only if that shows something."""
     facts = subject.facts
     if facts is None or not subject.right or all_faults(facts):
         return None
@@ -42,7 +42,7 @@ def _head(subject: Subject, _: str) -> Arguments | None:
 
 
 def _of_its_own_making(subject: Subject, _: str) -> Arguments | None:
-    """Not of a gateway; nor that something is not offered, as OData has it for options that are not supported."""
+    """Applies unless a gateway may have answered, or the service does not implement something, as OData allows."""
     exempt = {_NOT_IMPLEMENTED, *GATEWAY_STATUSES}
     return {} if subject.response.status not in exempt and not subject.exchange.error_due else None
 
@@ -53,7 +53,7 @@ def _secret_of_the_request(subject: Subject, _: str) -> Arguments | None:
 
 
 def _json_that_is_due(subject: Subject, _: str) -> Arguments | None:
-    """JSON of a success, or a refusal's errors, which the document shows; what else a refusal holds it does not."""
+    """Applies to JSON that the document shows: that of a success, and a refusal with errors."""
     response = subject.response
     exchange = subject.exchange
     if exchange.method == "HEAD" or exchange.operation in operations_with(answers="file"):
@@ -84,10 +84,7 @@ def _label(response: Response) -> str | None:
 
 
 def _accepts(condition: Callable[[Response], bool]) -> Callable[[Response], str | None]:
-    """The comparison of an answer that has to accept or refuse.
-
-    It raises `Ambiguous` for a redirect that does neither.
-    """
+    """A comparison for an answer that must accept or refuse; raises `Ambiguous` for a redirect."""
 
     def contradiction(response: Response) -> str | None:
         if response.redirect and not response.success:
@@ -103,12 +100,12 @@ def _echo(response: Response, *, secret: str) -> str | None:
 
 
 def _stands_in(secret: str, text: str) -> bool:
-    """Whether a secret stands in a text as a word of its own; a longer word that holds it is another word."""
+    """Whether a text holds a secret as a whole word."""
     return secret in text and re.search(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", text) is not None
 
 
 def secret_sent(exchange: Exchange) -> str | None:
-    """The password or the token that a request carried; None for none that an answer would hold by an echo alone."""
+    """The password or token in a request; None if an answer might hold the same text by chance."""
     if exchange.operation == "createToken":
         record = exchange.request_body.json
         secret = record.get("password") if isinstance(record, dict) else None
@@ -165,7 +162,7 @@ NO_SECRET: Final = Check(
     applies=_secret_of_the_request,
     any_status=True,
 )
-#: Checks of every exchange of every case; a case does not fail by them.
+#: Checks of every exchange of every case; they do not fail the case.
 UNIVERSAL: Final = (
     BELOW_500,
     NO_SECRET,

@@ -1,6 +1,6 @@
-"""What a check says about one clause, what happens in one attempt at a case, and what confirms a contradiction.
+"""The result of a check for one clause, an attempt at a case, and the confirmation of a contradiction.
 
-A contradiction counts when it is seen again on fresh data.
+A contradiction counts if it is seen again on fresh data.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Result:
     """The result of one check.
 
     Attributes:
-        clause, operation: What it is about.
-        expected: What keeps the clause, in words that a reader understands without the code; empty at a silent point.
-        seen: What was there, in words; why nothing can be said, for a blocked check; any JSON value for an observation.
-        exchanges: Ids of the exchanges that show it, in their order.
+        clause, operation: The subject.
+        expected: The expected answer in words for readers without the code; empty at a silent point.
+        seen: The actual answer in words; the obstacle for a blocked check; any JSON value for an observation.
+        exchanges: Ids of the exchanges that show it, in order.
         role: The account role of the last of them.
-        check: Id of the check in the table; empty for a comparison that a case makes by itself.
-        rate: How many of how many tries showed it; 1 of n is unconfirmed.
-        doubted: It rests on a success without a body, and something on the way has given others.
+        check: Id of the check in the table; empty for a comparison that a case makes itself.
+        rate: (how often it was seen, number of tries); 1 of n is unconfirmed.
+        doubted: It rests on a success without a body, and a gateway or cache has sent such answers.
     """
 
     clause: str
@@ -57,25 +57,25 @@ class Result:
 
     @property
     def confirmed(self) -> bool:
-        """Seen at least twice on fresh data; each time that it was tried, if it is doubted."""
+        """Whether it was seen at least twice on fresh data; if doubted, in every try."""
         seen, tried = self.rate
         return seen >= 2 and not (self.doubted and seen < tried)
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes two contradictions the same finding within one realm."""
+        """The key of a finding within one realm."""
         return self.clause, self.operation
 
 
 def contradicted(
     clause: str, operation: str, expected: str, seen: str, exchanges: tuple[str, ...] = (), role: str = ""
 ) -> Result:
-    """The result of a comparison that no check of the table stands for."""
+    """The result of a comparison that is not in the table of checks."""
     return Result(clause, operation, CheckOutcome.CONTRADICTED, expected, seen, exchanges, role)
 
 
 def seen_in(exchange: Exchange, operation: str, seen: str) -> str:
-    """What was seen in an answer, for a result about an operation: that of another one is named with it."""
+    """What was seen in an answer; names the exchange's operation if it differs from the result's."""
     if exchange.operation in (None, operation):
         return seen
     quoted = exchange.response is not None and seen == exchange.response.quote()
@@ -83,15 +83,15 @@ def seen_in(exchange: Exchange, operation: str, seen: str) -> str:
 
 
 def observed(clause: str, operation: str, seen: Any) -> Result:
-    """The result at a point where the interface document is silent; `seen` is any JSON value."""
+    """An observation where the interface document is silent; `seen` is any JSON value."""
     return Result(clause, operation, CheckOutcome.OBSERVED, seen=seen)
 
 
 class Blocked(Exception):
     """A precondition failed, so nothing can be said about the claim: inconclusive.
 
-    `clause` is what the case declares to rely on, where that is what did not hold; `evidence` what the service
-    contradicts by it, where it is promised.
+    `clause` is the clause that failed, if the case declares to rely on one; `evidence` is the contradiction, if the
+    document promises the precondition.
     """
 
     def __init__(self, operation: str, cause: str, clause: str = "", evidence: Result | None = None) -> None:
@@ -106,15 +106,12 @@ class Blocked(Exception):
         return Blocked, (self.operation, self.cause, self.clause, self.evidence)
 
 
-#: What keeps a claim from being judged, and says nothing against the service.
+#: Obstacles to judging a claim; they say nothing against the service.
 OBSTACLES: Final = (Blocked, EnvironmentFault, readers.Ambiguous)
 
 
 class HeldBack:
-    """Keeps what stands in the way of one of several judgements until all are made; then the first is raised.
-
-    Each judgement is made `with` it.
-    """
+    """Collects the obstacles of several judgements, each made in a `with` block; `release` raises the first."""
 
     def __init__(self) -> None:
         self._first: BaseException | None = None
@@ -129,13 +126,13 @@ class HeldBack:
         return True
 
     def release(self) -> None:
-        """Raise the first obstacle, where there was one."""
+        """Raise the first obstacle, if there was one."""
         if self._first is not None:
             raise self._first
 
 
 class Untested(Exception):
-    """The case cannot be tried; the text says why, and `settings` names those that are missing."""
+    """The case cannot run; the message says why, and `settings` names missing settings."""
 
     def __init__(self, why: str, *settings: str) -> None:
         super().__init__(why)
@@ -143,18 +140,17 @@ class Untested(Exception):
 
 
 def missing(setting: str, more: str = "") -> Untested:
-    """What is raised where a setting is missing; `more` completes the sentence that says so."""
+    """The exception for a missing setting; `more` completes its sentence."""
     return Untested(f"setting {setting} is missing{more}", setting)
 
 
 def usable(exchange: Exchange) -> Response:
-    """The answer of an exchange, when it can be judged.
+    """The answer of an exchange, if it can be judged.
 
     Raises:
         EnvironmentFault: the environment gave no answer.
-        Blocked: a 500-class answer; it is one finding of its own, on the clause about server errors, and
-            everything that depends on it is inconclusive. Or tokens end before their expiration, which
-            is a finding of its own, too: an answer about who asks is none about what was asked.
+        Blocked: a 500-class answer: a finding on the clause about server errors, and all that depends on it is
+            inconclusive. Or fresh tokens are refused before their expiration, which is also a separate finding.
     """
     answer = exchange.answer
     if answer.status >= 500:
@@ -170,13 +166,13 @@ def reports_content(operation: str | None) -> bool:
 
 
 def taken(exchange: Exchange) -> bool:
-    """Whether a request was accepted: a status of success and, where content is judged, no filled errors array.
+    """Whether a request was accepted: success and, if the operation reports content faults, no errors.
 
-    The document does not show the answer to a saved draft, nor whether one with faults in it is kept: where errors
-    come with a status of success, nothing is promised of that draft.
+    The document shows neither the answer to a saved draft nor whether a faulty one is kept: if a save returns success
+    and errors, nothing is promised of that draft.
 
     Raises:
-        EnvironmentFault, Blocked: as for `usable`.
+        EnvironmentFault, Blocked: see `usable`.
         Ambiguous: the answer holds several different errors arrays.
     """
     answer = usable(exchange)
@@ -185,10 +181,10 @@ def taken(exchange: Exchange) -> bool:
 
 
 def done(exchange: Exchange, promise: str = "") -> Response:
-    """The answer of a request that had to be accepted.
+    """The answer of a request that must be accepted; raises Blocked if it was not.
 
     Args:
-        promise: The clause that promises so of a request as plain as this one.
+        promise: The clause that promises that a request this plain is accepted.
     """
     answer, operation = usable(exchange), exchange.operation or exchange.method
     if not taken(exchange):
@@ -200,7 +196,7 @@ def done(exchange: Exchange, promise: str = "") -> Response:
 
 
 class Contradiction(AssertionError):
-    """A must clause is contradicted; ends the case."""
+    """A MUST is contradicted; ends the case."""
 
     def __init__(self, evidence: Result) -> None:
         super().__init__(
@@ -215,14 +211,14 @@ class Attempt:
 
     Attributes:
         number: 1 for the first, higher for confirmations.
-        replay: An attempt before contradicted something, which is looked for again on fresh data.
-        advisory: Nothing that it may find, or looks for again, is about a must.
-        held, contradicted: Assertions by (clause, operation).
-        evidence: Contradictions of must and should clauses, in the order seen.
-        confirmed: Keys of evidence that the case itself has looked for again (`look_again`), with their rates.
-        untested: Clauses that the service gives no occasion to judge, with the reasons.
-        obstacle: What stood in the way of one of several things that the case looks at, and of no other.
-        before_again: Called with contradictions that are about to be looked for again.
+        replay: Repeats an attempt that contradicted something, on fresh data.
+        advisory: It can contradict only SHOULDs.
+        held, contradicted: Number of assertions by (clause, operation).
+        evidence: Contradictions of MUSTs and SHOULDs, in order.
+        confirmed: Keys of evidence that the case itself tried again (`look_again`), with their rates.
+        untested: Clauses that this service gives no occasion to judge, with reasons.
+        obstacle: First obstacle; the other checks went on.
+        before_again: Called with the contradictions that are about to be tried again.
     """
 
     number: int
@@ -246,10 +242,10 @@ class Attempt:
     def look_again(
         self, keys: Collection[tuple[str, str]], again: Callable[[], Collection[tuple[str, str]]]
     ) -> None:
-        """Try again in the same way, on fresh data, until each of some contradictions was seen twice; note the rates.
+        """Try again on fresh data until each contradiction was seen twice; note the rates.
 
         Args:
-            again: Tries, and returns what was contradicted.
+            again: Tries again, and returns the keys of the contradictions.
         """
         sought, tries, end = set(keys), 1, len(self.exchanges) + MOST_REQUESTS
         self.before_again(sought)
@@ -262,49 +258,49 @@ class Attempt:
 
     @property
     def dismissed(self) -> set[tuple[str, str]]:
-        """Findings that the case itself looked for again and did not see."""
+        """Findings that the case itself tried again and did not see again."""
         return {key for key, (reproduced, _) in self.confirmed.items() if reproduced < 2}
 
     def forget_doubtful(self) -> None:
-        """Drop what was seen while the environment failed, but for what the case itself saw again on fresh data."""
+        """Drop evidence from a failing environment, except what the case itself tried again on fresh data."""
         self.evidence = [evidence for evidence in self.evidence if evidence.key in self.confirmed]
         for key in self.contradicted.keys() - self.confirmed.keys():
             del self.contradicted[key]
 
     @property
     def clouded(self) -> bool:
-        """Whether the environment may have a hand in what was seen."""
+        """Whether the environment may have caused what was seen."""
         return any(exchange.doubtful for exchange in self.exchanges)
 
     @property
     def shut_out(self) -> bool:
-        """Whether a contradiction shows in an answer that may only mean that a token is not known any more."""
+        """Whether a contradiction rests on an answer that may only mean that the token is no longer valid."""
         shown = {name for evidence in self.evidence for name in evidence.exchanges}
         answers = (exchange.response for exchange in self.exchanges if exchange.id in shown)
         return any(answer is not None and answer.status in (401, 403) for answer in answers)
 
     @property
     def met_the_way(self) -> bool:
-        """Whether an answer came that a gateway or a cache may have sent."""
+        """Whether a gateway or a cache may have sent one of the answers."""
         return any(map(perhaps_foreign, self.exchanges))
 
     @property
     def keys(self) -> set[tuple[str, str]]:
-        """The findings this attempt would make."""
+        """The keys of this attempt's findings."""
         return {evidence.key for evidence in self.evidence}
 
 
-#: Tries on fresh data before a contradiction that does not come back is dismissed as unconfirmed.
+#: Maximum number of replays before a contradiction counts as unconfirmed.
 MOST_REPLAYS = 12
-#: Requests of such tries after which no further one is begun: a long case is played once more at most.
+#: No further replay begins after this many requests: a long case is replayed once at most.
 MOST_REQUESTS = 120
 
 
 def confirm(attempts: Sequence[Attempt], *, interfered: bool = False) -> Iterator[Result]:
-    """One result for each finding of the attempts, with its rate among those that came to its assertion.
+    """One result for each finding, with its rate among the attempts that reached its assertion.
 
-    The evidence is that of the attempt that saw it first; where a generator shrank its example, the last of that
-    attempt, which is the smallest. `interfered`: something on the way has answered in place of the service.
+    The evidence is from the first attempt with the finding; its last evidence, which is the smallest example if a
+    generator shrank it. `interfered`: a gateway or cache has answered instead of the service.
     """
     first: dict[tuple[str, str], Result] = {}
     sent = (exchange for attempt in attempts for exchange in attempt.exchanges if interfered)
@@ -326,7 +322,7 @@ def _is_bodiless_success(exchange: Exchange) -> bool:
 
 
 def require(condition: bool, operation: str, cause: str) -> bool:
-    """Go on only when something holds that the case relies on."""
+    """Raise Blocked unless a precondition holds."""
     if not condition:
         raise Blocked(operation, cause)
     return condition

@@ -1,8 +1,7 @@
-"""Sequences: an exchange as a step of one, and what it tells of a record because of an earlier step.
+"""Sequences of exchanges: what an exchange shows about a record because of an earlier one.
 
-The reference model follows drafts, and trackers sign-ins, attachments and submissions; each says which check of the
-table is due. On a service that others use too, another client may have written in between, so a contradiction carries
-the record it was seen on.
+The reference model follows drafts; trackers follow sign-ins, attachments and submissions. Each says which check of
+the table is due. On a shared service another client may have written in between, so a contradiction names its record.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.settings.target import Pace
 
 _PORTS: Final = {"http": ":80", "https": ":443"}
-#: What the name of an account begins with that is known for sure; that of a token begins otherwise.
+#: Prefix of a known account's name; a name made from a token has another prefix.
 ACCOUNT: Final = "account "
-#: How many records are followed at a time.
+#: Maximum number of records to follow.
 FOLLOWED: Final = 2000
-#: How long a change may take to show in a list where no target says otherwise, in seconds.
+#: Default seconds until a change must show in a list.
 SETTLE_SECONDS: Final = Pace().settle_seconds
 
 State = TypeVar("State")
@@ -35,14 +34,14 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class Step:
-    """An exchange with everything a sequence needs of it.
+    """An exchange with everything a sequence needs to know.
 
     Attributes:
-        answer: Of the service; None where the environment gave none.
-        site: Scheme and host; what is said about one service says nothing about another.
+        answer: The service's answer; None if the environment gave none.
+        site: Scheme and host; services are followed separately.
         realm: As the request names it, empty for none.
-        who: The account of the request, or its token; None where unknown.
-        right: The request keeps the interface as far as it shows, and its answer is known as a whole.
+        who: The account of the request, or its token; None if unknown.
+        right: The request is valid as far as can be seen, and its answer is complete.
     """
 
     exchange: Exchange
@@ -65,23 +64,23 @@ class Step:
 
     @property
     def judged(self) -> Response | None:
-        """Its answer where the exchange can contradict an earlier one; None where it cannot."""
+        """Its answer if the exchange can contradict an earlier one, else None."""
         return self.answer if self.right and not self.exchange.overlapped else None
 
     @property
     def sent(self) -> Any:
-        """The request's body as JSON; None when it is not known, or none."""
+        """The request's body as JSON; None if unknown or not JSON."""
         return self.exchange.request_body.json
 
     @property
     def taken(self) -> bool:
-        """Whether the service took the request: 2xx, and no errors array."""
+        """Whether the service accepted the request: 2xx, and no errors."""
         answer = self.answer
         return answer is not None and 200 <= answer.status < 300 and not self._turned_down(answer)
 
     @property
     def refused(self) -> bool:
-        """Whether the service refused it for what it is about, and not for who asks or how often."""
+        """Whether the service refused it for its content or record, not for its account or rate."""
         answer = self.answer
         if answer is None or answer.page or answer.status in (401, 403, 407, 408, 429):
             return False
@@ -101,7 +100,7 @@ class Step:
 
 
 class Told(NamedTuple):
-    """What an exchange tells of a record because of an earlier one, whose number is `because_of`."""
+    """What an exchange shows about a record because of the earlier exchange with number `because_of`."""
 
     result: Result
     subject: str
@@ -109,14 +108,14 @@ class Told(NamedTuple):
 
     @property
     def held(self) -> bool:
-        """Whether it is as the earlier exchange makes it due."""
+        """Whether the check holds."""
         return self.result.outcome is CheckOutcome.HELD
 
 
 def told(
     step: Step, clause: str, check: Check, subject: str, because_of: int, expected: str = "", **arguments: Any
 ) -> Iterator[Told]:
-    """Run a check of the table because of an earlier exchange; nothing where the answer cannot be judged."""
+    """Run a check of the table because of an earlier exchange; yields nothing if the answer cannot be judged."""
     try:
         found = load_catalogue().clause(clause)
         result = check.judge(found, step.operation, step.exchange, arguments, expected)
@@ -126,10 +125,10 @@ def told(
 
 
 class RecentRecords(dict[tuple[str, ...], State]):
-    """What is known about records; what was noted longest ago goes first."""
+    """What is known about records; the oldest entry is dropped first."""
 
     def __setitem__(self, key: tuple[str, ...], state: State) -> None:
-        """Remember something about a record."""
+        """Set the state of a record."""
         self.pop(key, None)
         super().__setitem__(key, state)
         if len(self) > FOLLOWED:
@@ -137,7 +136,7 @@ class RecentRecords(dict[tuple[str, ...], State]):
 
 
 def site_of(url: str) -> str:
-    """Scheme and host of an address, in small letters and without the port that goes without saying."""
+    """Scheme and host of a URL in lower case, without the default port."""
     scheme, _, rest = url.lower().partition("://")
     return f"{scheme}://{rest.partition('/')[0].removesuffix(_PORTS.get(scheme, '/'))}"
 
@@ -147,7 +146,7 @@ UPDATE: Final = "updateWorkflowRecord"
 
 
 def records_in(answer: Response) -> list[dict[str, Any]] | None:
-    """The records of a list; None where the answer is none, or could be several."""
+    """The records of a list; None if the answer is no list or ambiguous."""
     try:
         return readers.records(answer)
     except Ambiguous:
@@ -155,6 +154,6 @@ def records_in(answer: Response) -> list[dict[str, Any]] | None:
 
 
 def settled(step: Step, changed: datetime | None, seconds: float) -> bool:
-    """Whether a change that ended then has had its time to show in the list of a step."""
+    """Whether a step's list was read at least `seconds` after a change."""
     started = step.exchange.started
     return started is not None and changed is not None and (started - changed).total_seconds() >= seconds

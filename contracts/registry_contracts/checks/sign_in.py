@@ -1,4 +1,4 @@
-"""Checks of the chapter on authentication: the token, and its expiration, an ISO 8601 timestamp in UTC."""
+"""Checks for the chapter on authentication: the token, and its expiration, an ISO 8601 timestamp in UTC."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEAP_SECOND: Final = re.compile(r"(23:?59:?)60")
 def is_utc_with_fraction(value: object) -> bool:
     """Whether a value is an ISO 8601 date and time of day in UTC with a fraction of a second.
 
-    All that ISO 8601 allows is fine: basic or extended form, calendar, week or ordinal date, point or comma before
+    Everything in ISO 8601 is allowed: basic or extended form, calendar, week or ordinal date, point or comma before
     the fraction, any number of digits in it, `Z` or an offset of zero (Authentication token response).
     """
     match = (_EXTENDED.fullmatch(value) or _BASIC.fullmatch(value)) if isinstance(value, str) else None
@@ -47,15 +47,15 @@ def is_utc_with_fraction(value: object) -> bool:
 
 
 def moment_of(value: object) -> datetime | None:
-    """The moment a timestamp stands for, read as kindly as can be; None when it cannot be read."""
+    """The moment of a timestamp, read tolerantly; None if it cannot be read."""
     return read_timestamp(value.replace(",", ".")) if isinstance(value, str) else None
 
 
 def seconds_ahead(moment: datetime | None, answer: Response) -> float:
-    """Seconds from the service's own time, by its Date header where that can be read, to a moment; negative once past.
+    """Seconds from the service's time (its Date header, if readable) to a moment; negative if past.
 
     Raises:
-        Blocked: the moment could not be read, which is a matter of the format's own clause.
+        Blocked: the moment could not be read; the clause on its format covers that.
     """
     if moment is None:
         raise Blocked("createToken", "the expiration cannot be read as a moment")
@@ -64,14 +64,14 @@ def seconds_ahead(moment: datetime | None, answer: Response) -> float:
 
 
 def token_in(response: Response) -> str | None:
-    """The token of a sign-in answer, where the document says it stands; None when there is none."""
+    """The token of a sign-in answer, in the documented member; None if there is none."""
     body = response.json
     value = body.get(TOKEN_MEMBER) if response.success and isinstance(body, dict) else None
     return value if isinstance(value, str) and sendable(value) else None
 
 
 def without_secrets(response: Response) -> str:
-    """A sign-in answer in words: the kinds of its members where it holds a token's member, else a quotation."""
+    """A sign-in answer in words: the types of its members if it has a token member, else a quotation."""
     body = response.json
     if not isinstance(body, dict) or TOKEN_MEMBER not in body:
         return response.quote()
@@ -84,7 +84,7 @@ def _kind(value: Any) -> str:
 
 
 def _tokens(response: Response) -> Iterator[str]:
-    """Every text that stands under the name of a token, however deep, whatever the status."""
+    """All texts in token members, at any depth and with any status."""
     for value in readers.values(response.json):
         token = value.get(TOKEN_MEMBER) if isinstance(value, dict) else None
         if isinstance(token, str) and token:
@@ -92,7 +92,7 @@ def _tokens(response: Response) -> Iterator[str]:
 
 
 def _where_a_token_is_due(subject: Subject, _: str) -> Arguments | None:
-    """A token was given, or the sender knows that the credentials are right: a sign-in may be refused with 200 too."""
+    """Applies if a token was returned or the credentials are known to be right: a refusal may have status 200."""
     due = subject.success and (subject.right or token_in(subject.response) is not None)
     return {} if due else None
 
@@ -112,7 +112,7 @@ def _another_format(response: Response) -> str | None:
 
 
 def _turned_away(response: Response, *, realm: str) -> str | None:
-    """The answer where it says that the token is none: 401, or the message for an anonymous user."""
+    """The answer if it rejects the token: 401, or the message for an anonymous user."""
     away = response.status == 401 or carries_message(response, Row.ANONYMOUS, realm)
     return response.quote() if away else None
 
@@ -133,5 +133,5 @@ EXPIRATION_FORMAT: Final = Check(
     after="token-issued",
 )
 NO_TOKEN: Final = Check("no-token", "no token", _token_given)
-TOKEN_TAKEN: Final = Check("token-taken", "the token is taken", _turned_away)
+TOKEN_TAKEN: Final = Check("token-taken", "the token is accepted", _turned_away)
 CHECKS: Final = (TOKEN_GIVEN, EXPIRATION_FORMAT, NO_TOKEN, TOKEN_TAKEN)

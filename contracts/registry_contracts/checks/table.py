@@ -1,6 +1,6 @@
 """The table of checks: every comparison that cases, `check`, `proxy`, `call` and the page make.
 
-`judge` runs it on one exchange: nothing is sent, and nothing is known but the exchange itself.
+`judge` runs it on one exchange alone and sends nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.settings.target import AUTHOR
 
-#: Every check by its id, those of single exchanges in the order in which they are run.
+#: Every check by id; those of single exchanges in the order in which they run.
 TABLE: Final[Mapping[str, Check]] = {
     check.id: check
     for check in (
@@ -49,13 +49,13 @@ TABLE: Final[Mapping[str, Check]] = {
         http.STATUS,
     )
 }
-#: Clauses that are judged on every exchange, whatever its case is about.
+#: Clauses that are judged on every exchange of every case.
 UNIVERSAL: Final = frozenset(clause for check in http.UNIVERSAL for clause in check.clauses)
 
 
 @cache
 def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ...]:
-    """The checks of single exchanges, with their clauses, that an operation is held to: of every one, or the others."""
+    """The checks of single exchanges for an operation, with their clauses: the universal or the other ones."""
     catalogue, operations = load_catalogue(), load_description().operations
     chosen = [check for check in TABLE.values() if check.universal is universal]
     named = [(check, name) for check in chosen for name in check.clauses]
@@ -77,7 +77,7 @@ _MANDATORY = "contact-mandatory-"
 
 
 class Due(NamedTuple):
-    """A check that the answer to a faulty request is held to."""
+    """A check for the answer to a faulty request."""
 
     check: Check
     clause: Clause
@@ -88,10 +88,10 @@ class Due(NamedTuple):
 def _checks_due(
     subject: Subject, facts: RequestFacts, spoken: Sequence[tuple[RequestFault, Clause]]
 ) -> Iterator[Due]:
-    """The checks that are due, one after another: a contradicted must ends them.
+    """The checks that are due, in order; a contradicted MUST ends them.
 
-    With a single fault the refusal is about it, and is held to what its clause says. With several the refused one
-    is unknown; if all were taken, the firmest clause is contradicted.
+    With a single fault, the refusal is judged by the fault's clause. With several, the reason of a refusal is unknown;
+    if the request was accepted, a MUST clause is contradicted before a SHOULD.
     """
     firm = [each for each in spoken if each[0].firm and each[1].level is not Level.SILENT]
     if not firm:
@@ -104,43 +104,43 @@ def _checks_due(
     if clause.message is not None and clause.status is not None:
         yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
     elif facts.operation.id == "createToken":
-        yield Due(NO_TOKEN, clause)  # how a refused sign-in is answered is not shown
+        yield Due(NO_TOKEN, clause)  # the document does not say how a sign-in is refused
     else:
         yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
-    # It may be the caller who was refused, before the service looked at the content.
+    # The service may have refused the caller before it read the content.
     for_rights = subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
     if clause.id.startswith(_MANDATORY) and not for_rights:
         yield Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
-    # A fault of the request around the content need not be told in the array.
+    # The array need not report a fault outside the content.
     of_contact = fault.in_content and facts.operation.id.endswith("Contact")
     if of_contact and subject.turned_down and not for_rights:
         yield Due(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
 
 
-#: The last word of a fault's key, in a sentence about its place.
+#: The kinds in fault keys, in words after the place.
 _KINDS_IN_WORDS: Final = {
-    "wrong-kind": "is of another kind",
+    "wrong-kind": "has the wrong type",
     "missing": "is missing",
     "too-short": "is too short",
     "too-long": "is too long",
     "pattern": "breaks its rule",
-    "unknown-value": "has a value that is not known",
-    "unknown-property": "has a member that is not known",
+    "unknown-value": "has an unknown value",
+    "unknown-property": "has an unknown member",
 }
 
 
 def refused_for(fault: str) -> str:
-    """What is expected of a request with a fault, by its key in the catalogue's notation, in words."""
+    """The expected refusal of a request in words, by the fault's key in the catalogue's notation."""
     place, _, kind = fault.partition(":")
     return f"refused: {place} {_KINDS_IN_WORDS.get(kind, f'is {kind}')}"
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one exchange shows: the results of the checks that are due on it.
+    """The results of all checks that apply to one exchange.
 
     Attributes:
-        facts: What the request is; None when it is no operation of the interface.
+        facts: The request's facts; None if it is no operation of the interface.
     """
 
     facts: RequestFacts | None
@@ -155,30 +155,30 @@ class Judgement:
 
     @property
     def findings(self) -> tuple[Result, ...]:
-        """What contradicts a must or a should: the first contradiction of each clause, in order of the last ones."""
+        """Contradictions of MUSTs and SHOULDs: the first one of each clause, ordered by the last ones."""
         contradicted = {result.key: result for result in reversed(self._ending(CheckOutcome.CONTRADICTED))}
         return tuple(reversed(contradicted.values()))
 
     @property
     def held(self) -> tuple[str, ...]:
-        """The clauses that held and that nothing contradicts, each once."""
+        """The clauses that held without any contradiction, each once."""
         against = {result.clause for result in self._ending(CheckOutcome.CONTRADICTED)}
         held = dict.fromkeys(result.clause for result in self._ending(CheckOutcome.HELD))
         return tuple(clause for clause in held if clause not in against)
 
     @property
     def observations(self) -> list[Result]:
-        """What was seen at silent points."""
+        """Observations where the document is silent."""
         return self._ending(CheckOutcome.OBSERVED)
 
     @property
     def obstacles(self) -> tuple[str, ...]:
-        """Why something could not be judged, each reason once."""
+        """The reasons why something could not be judged, each once."""
         return tuple(dict.fromkeys(result.seen for result in self._ending(CheckOutcome.BLOCKED)))
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """Ids of all clauses that the exchange says something about, each once."""
+        """Ids of all clauses with a result, each once."""
         shown = [[each.clause for each in results] for results in (self.findings, self.observations)]
         return tuple(dict.fromkeys((*shown[0], *self.held, *shown[1])))
 
@@ -189,13 +189,12 @@ class Judgement:
 def judge(
     exchange: Exchange, knows: Callable[[str], bool] | None = None, *, right: bool = False
 ) -> Judgement:
-    """Judge an exchange by itself.
+    """Judge a single exchange.
 
     Args:
-        knows: Whether a text is a real secret, a token that the service issued or an account's password; None where
-            that cannot be told. Then any token may be a good one, and echoes are not looked for.
-        right: The sender knows that nothing about it is wrong, its data and its account included, so that it has
-            to be accepted.
+        knows: Whether a text is a real secret: a token that the service issued or an account's password. None if
+            unknown: then any token may be valid, and echoed secrets are not checked.
+        right: The sender knows that the request is valid, including its data and its account, so it must be accepted.
     """
     facts = read_request(exchange, knows)
     if facts is None:
@@ -210,10 +209,10 @@ def judge(
 
 
 def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Iterator[Result]:
-    """The results of the checks that every exchange is held to; none where the environment answered.
+    """The results of the universal checks; none if the environment failed.
 
     Args:
-        knows: Whether a text is a real secret. What a case made up is none, and an answer may quote it.
+        knows: Whether a text is a real secret; an answer may quote a made-up one.
     """
     response, operation = exchange.response, exchange.operation
     if response is None or exchange.fault or operation is None:
@@ -226,7 +225,7 @@ def universal_results(exchange: Exchange, knows: Callable[[str], bool]) -> Itera
 
 
 def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = False) -> Iterator[Result]:
-    """The results of the checks of an answer's form, and of what the success of a right request carries."""
+    """The results of the checks of an answer's form and of the success of a valid request."""
     blocked = _unusable(exchange)
     if blocked is not None:
         yield blocked
@@ -250,7 +249,7 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
 
 
 def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
-    """The results of the checks of the answer to a request with faults."""
+    """The results of the checks of the answer to a faulty request."""
     if not all_faults(facts):
         return
     blocked, operation = _unusable(exchange), facts.operation.id
@@ -274,7 +273,7 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
 
 
 def _ends(result: Result, clause: Clause) -> bool:
-    """Whether nothing can be said any more that builds on the clause."""
+    """Whether checks that build on the clause are pointless after this result."""
     firm = result.outcome is CheckOutcome.CONTRADICTED and clause.level is Level.MUST
     return firm or result.outcome is CheckOutcome.BLOCKED
 
@@ -295,7 +294,7 @@ def _unusable(exchange: Exchange) -> Result | None:
 
 
 def note_universal(attempt: Attempt, knows: Callable[[str], bool]) -> None:
-    """Add to an attempt what its exchanges say about the universal clauses.
+    """Add to an attempt the results of its exchanges for the universal clauses.
 
     Args:
         knows: Whether a text is a real secret: the password of an account, or a token that the service issued.

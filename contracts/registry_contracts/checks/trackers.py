@@ -1,4 +1,4 @@
-"""Follows sign-ins, attachments and submissions in traffic, beside drafts, and runs the checks that are due."""
+"""Follows sign-ins, attachments and submissions in traffic and runs the checks that are due."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from registry_contracts.exchanges.exchange import Exchange, Response, read_times
 from registry_contracts.exchanges.redaction import SHORTEST_TOKEN, credential
 from registry_contracts.exchanges.request_facts import Credentials
 
-#: How long before its expiration a token is good for sure, whatever the clocks say.
+#: A token is surely valid until this long before its expiration, even if clocks differ.
 _MARGIN: Final = timedelta(minutes=2)
 _SHORTEST_SECRET: Final = 8
 
@@ -45,15 +45,15 @@ class _Issued:
 
 
 class SignIns:
-    """Follows tokens; keeps digests of them, and for echoes the secrets themselves, in memory only."""
+    """Follows tokens; keeps their digests, and the secrets themselves to detect echoes, in memory only."""
 
     def __init__(self) -> None:
         self._issued: RecentRecords[_Issued] = RecentRecords()
-        #: Secrets by themselves, and e-mails with the passwords that signed them in.
+        #: Single secrets, and e-mails with the passwords that signed them in.
         self._known: RecentRecords[bool] = RecentRecords()
 
     def knows(self, secret: str) -> bool:
-        """Whether a text is a token that was issued here, or a password that signed an account in."""
+        """Whether a text is a token that was issued in this traffic, or a password that signed an account in."""
         return (secret,) in self._known
 
     def signed_in_before(self, exchange: Exchange) -> bool:
@@ -61,7 +61,7 @@ class SignIns:
         return _credentials_key(exchange) in self._known
 
     def who(self, exchange: Exchange) -> str | None:
-        """The account of a request where its sign-in was seen, else its token; None where unknown."""
+        """The account of a request if its sign-in was seen, else its token; None if unknown."""
         token = credential(exchange)
         if token is None:
             return None
@@ -80,43 +80,43 @@ class SignIns:
         account, site = _digest(email.strip().lower()), site_of(exchange.url)
         for key, earlier in list(self._issued.items()):
             if key[0] == site and earlier.account == account:
-                # Whether a token stays good once another one was given is not shown.
+                # The document does not say whether a token stays valid after another one was issued.
                 self._issued[key] = replace(earlier, good_until=None)
         self._issued[site, _digest(token)] = _Issued(account, exchange.number, good)
         self._known[(token,)] = True
         if password is not None:
             self._known[_credentials_key(exchange)] = True
-        # A password that is part of the e-mail may well be told.
+        # If the password is part of the e-mail, an answer may hold it.
         if password is not None and len(password) >= _SHORTEST_SECRET and password not in email:
             self._known[(password,)] = True
 
     def take(self, step: Step) -> Iterator[Told]:
-        """A token that ought to be good is taken."""
+        """Check that a token that should be valid is accepted."""
         token, started = credential(step.exchange), step.exchange.started
         issued = self._issued.get((step.site, _digest(token))) if token is not None else None
         if issued is None or issued.good_until is None or started is None or not step.right:
             return
         made_up = step.facts.credentials is Credentials.MADE_UP
-        # Whether another spelling of the scheme is taken is not shown.
+        # The document does not say whether other spellings of the scheme are accepted.
         as_written = (step.exchange.request_headers.get("Authorization") or "").startswith("Bearer ")
         if started >= issued.good_until or made_up or step.answer is None or not as_written:
             return
         away = TOKEN_TAKEN.contradiction(step.answer, realm=step.realm) is not None
         if step.taken or away:
-            expected = "the token is taken: it was issued before and has not expired"
+            expected = "the token is accepted: it was issued before and has not expired"
             clause, realm = "token-opens-protected", step.realm
             yield from told(step, clause, TOKEN_TAKEN, issued.account, issued.entry, expected, realm=realm)
 
 
 def _credentials_in(sent: Any) -> tuple[str | None, str | None]:
-    """E-mail and password of the body of a sign-in; None for what is no text."""
+    """E-mail and password in the body of a sign-in; None if not a text."""
     given = (sent.get("email"), sent.get("password")) if isinstance(sent, dict) else (None, None)
     email, password = (text if isinstance(text, str) else None for text in given)
     return email, password
 
 
 def _credentials_key(exchange: Exchange) -> tuple[str, ...]:
-    """The service, an e-mail and its password; None of either stands for nothing that signs in."""
+    """A key of the service, e-mail and password; without e-mail or password it matches no sign-in."""
     email, password = _credentials_in(exchange.request_body.json)
     return site_of(exchange.url), *(_digest(text) for text in (email, password) if text is not None)
 
@@ -125,7 +125,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-#: Ranks of numbers that stand where an id does.
+#: Numbers with a lower rank are in members named like an id.
 _NAMED_ID: Final = 2
 _PLAIN_NAME: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
 _OF_ONE: Final = frozenset({"attachmentExists", "getAttachment"})
@@ -136,9 +136,9 @@ class _Upload:
     """One accepted upload.
 
     Attributes:
-        number: The attachment's; None where the answer does not tell it for sure.
-        numbers: Whole numbers in its answer.
-        digest: Of its bytes; None when they are not known.
+        number: The attachment's id; None if the answer does not clearly hold it.
+        numbers: All whole numbers in the answer.
+        digest: Of its bytes; None if unknown.
         at: When it ended.
     """
 
@@ -156,17 +156,17 @@ class AttachmentTracker:
     """Follows the attachments of documents.
 
     Args:
-        settle_seconds: How long a change may take to show in a list.
+        settle_seconds: Seconds until a change must show in a list.
     """
 
     def __init__(self, settle_seconds: float = SETTLE_SECONDS) -> None:
         self._settle = settle_seconds
         self._uploads: RecentRecords[tuple[_Upload, ...]] = RecentRecords()
-        #: How many attachments a list that was asked for without options has shown at most, by site.
+        #: Site → the longest list of attachments without options so far.
         self._longest: Counter[str] = Counter()
 
     def take(self, step: Step) -> Iterator[Told]:
-        """What the next step of the traffic tells."""
+        """What the next step of the traffic shows."""
         operation = step.facts.operation
         if operation.family != "attachment":
             return
@@ -192,9 +192,9 @@ class AttachmentTracker:
             yield from told(step, clause, SAME_BYTES, subject, upload.entry, size=size, digest=digest)
 
     def _listed(self, step: Step, answer: Response, uploads: Sequence[_Upload]) -> Iterator[Told]:
-        """What a list lacks that is known to be whole: one without options is a first page of any size.
+        """Check that a complete list without options holds the uploads.
 
-        A page is no longer at one time than at another, so that what is shorter than one seen before is all there is.
+        Such a list may be a page of unknown length; it is complete if it is empty or shorter than an earlier one.
         """
         records = records_in(answer)
         if records is None or step.facts.query:
@@ -216,7 +216,7 @@ class AttachmentTracker:
 
 
 def _upload_meant(step: Step, uploads: Sequence[_Upload]) -> _Upload | None:
-    """The one upload that a request means for sure: by its name, and by the number that its answer gave it."""
+    """The one upload that a request clearly means: by its name and the id in the upload's answer."""
     number, name = step.path.get("attachmentId", ""), step.path.get("filename")
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         return None
@@ -225,7 +225,7 @@ def _upload_meant(step: Step, uploads: Sequence[_Upload]) -> _Upload | None:
 
 
 def _uploaded(step: Step) -> Iterator[_Upload]:
-    """The attachment that a request creates for sure, under a name that is allowed everywhere."""
+    """The attachment that a request has surely created, under a name that is allowed everywhere."""
     answer, exchange = step.answer, step.exchange
     unclear = not step.taken or exchange.overlapped or step.operation == "persistTemporaryFile"
     if answer is None or unclear or not _PLAIN_NAME.fullmatch(step.path["filename"]):
@@ -252,9 +252,9 @@ class RecordTracker:
         self._created: RecentRecords[int] = RecentRecords()
 
     def take(self, step: Step) -> Iterator[Told]:
-        """What the next step of the traffic tells."""
+        """What the next step of the traffic shows."""
         if step.operation == "deleteDraft":
-            # Whether a record is still there without its draft is not shown.
+            # The document does not say whether a record exists without its draft.
             self._created.pop((step.site, step.realm, step.path["uid"]), None)
         if step.operation not in (CREATE, UPDATE):
             return

@@ -1,4 +1,4 @@
-"""Checks of the chapter on the workflow: the table of status and message, and the record's identifier."""
+"""Checks for the chapter on the workflow: the table of status and message, and the record's identifier."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from registry_contracts.settings.target import DEVELOPMENT_REALMS, REALMS
 
 
 class Row(StrEnum):
-    """The rows of the workflow table by the clause that states status and message."""
+    """The rows of the workflow table; each value is the clause with its status and message."""
 
     REALM_MISSING = "workflow-realm-missing"
     REALM_UNKNOWN = "workflow-realm-unknown"
@@ -35,12 +35,12 @@ class Row(StrEnum):
 
 
 def carries_message(response: Response, row: Row, realm: str = "") -> bool:
-    """Whether an answer carries a row's message, whatever its status."""
+    """Whether an unsuccessful answer has a row's message, whatever its status."""
     return not response.success and _has_message(response, row, realm)
 
 
 def _has_message(response: Response, clause: str, realm: str) -> bool:
-    """Whether a message stands in an answer; a message that names the realm may write it in any letter case."""
+    """Whether an answer holds a message; the realm in it may be in any letter case."""
     return any(
         readers.contains_message(response, message)
         for message in _messages(clause, realm, response.realm_given)
@@ -73,7 +73,7 @@ def _another_message(response: Response, *, clause: str, realm: str) -> str | No
 
 
 def _not_carried(response: Response, *, identifier: str) -> str | None:
-    # What says that it is JSON and cannot be read as such gives a client nothing.
+    # JSON that cannot be parsed is useless to a client.
     broken = response.json_labelled and response.flaw
     return None if readers.carries_identifier(response, identifier) and not broken else response.quote()
 
@@ -107,7 +107,7 @@ ANY_IDENTIFIER: Final = Check(
 
 
 def _refused_as_in_use(response: Response) -> bool:
-    """Whether a creation was refused, and not for its content; a row's message may stand in an array named errors."""
+    """Whether a creation was refused, but not for its content; an array named errors may hold a row's message."""
     for_row = carries_message(response, Row.TAKEN) or carries_message(response, Row.LOCKED)
     return response.refusal and (for_row or not readers.errors(response))
 
@@ -143,10 +143,10 @@ _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+
 
 
 def misplaced_messages(exchange: Exchange, facts: RequestFacts) -> Iterator[tuple[Result, bool]]:
-    """Messages of the table that do not fit their status, or the request that they answer.
+    """Messages of the table that do not fit the status or the request.
 
     Yields:
-        A contradiction, and whether it is firm: nothing but a broken promise explains it.
+        A contradiction, and whether it is certain that a clause is broken.
     """
     response, operation = exchange.answer, facts.operation.id
     if facts.operation.family != "workflow" or response.success:
@@ -186,15 +186,15 @@ def ended_in(exchange: Exchange, *rows: Row, realm: str = "") -> bool:
 
 
 def row_or_outcome(exchange: Exchange, realm: str = "") -> str:
-    """The row an exchange ended in, for observations; else what became of it in a few words."""
+    """The row an exchange ended in, else its outcome; for observations."""
     answer = usable(exchange)
     row_seen = next((row for row in Row if carries_message(answer, row, realm)), None)
     return str(row_seen) if row_seen else errors_array.outcome(exchange)
 
 
 def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
-    """See to it that a row is given where its condition is the only fault, so that an order can be told."""
+    """Require that a row is returned if its condition is the only fault, so that the order of rows can be judged."""
     if _another_message(usable(exchange), clause=row, realm=realm) is not None:
         raise Blocked(
-            exchange.operation or "", f"does not give the row of {row} where nothing else is at fault"
+            exchange.operation or "", f"does not return the row of {row} when nothing else is at fault"
         )

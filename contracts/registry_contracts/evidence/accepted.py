@@ -83,7 +83,7 @@ def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[s
     for cell in cells:
         reason = cell.reason or "no reason was given"
         if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
-            waived = "a waiver does without the judgement"
+            waived = "a waiver would allow that"
             reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
         realms[cell.clause.id, reason].append(cell.realm)
     clauses: dict[str, list[str]] = defaultdict(list)
@@ -101,7 +101,7 @@ def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutco
         realms = tuple(cell.realm for cell in lacking)
         says = _not_needed(record, waiver, cells)
         if lacking:
-            where = f"does without a judgement in {', '.join(realms)}"
+            where = f"waives the verdict in {', '.join(realms)}"
             says = f"{where} ({waiver.reason}): {lacking[0].reason}"
         outcomes.append(
             WaiverOutcome(**structs.asdict(waiver), needed=bool(realms), realms=realms, says=says)

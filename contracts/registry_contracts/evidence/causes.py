@@ -437,7 +437,7 @@ def _explains(above: _Shown, shown: _Shown) -> bool:
         return False
     if one.operation != other.operation:
         return above.undone and _meets(shown, above)
-    # A value that must not be there at all also contradicts a should about that value.
+    # A value that must not be there at all also contradicts a SHOULD about that value.
     same_field = bool(above.fields & shown.fields) and above.answered == shown.answered == 2
     quoted = other.seen.startswith(f"{one.seen} ") and not _ANSWER.match(one.seen)
     softer = other.standing is not Standing.FAIL and (same_field or quoted)

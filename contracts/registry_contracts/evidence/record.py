@@ -232,7 +232,7 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
 
     @property
     def quiet(self) -> bool:
-        """Whether it stated nothing about its clauses, perhaps since the service gave no occasion to."""
+        """Whether it stated nothing about its clauses; perhaps the service gave no occasion."""
         return self.reason == QUIET
 
     @property

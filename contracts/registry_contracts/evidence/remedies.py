@@ -24,19 +24,19 @@ NOT_GIVEN = frozenset({Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR})
 class Remedy(StrEnum):
     """What is missing for a verdict."""
 
-    FINDING = "a finding that stands before it"
+    FINDING = "a fixed finding"
     SETTING = "a setting"
     ACCOUNT = "an account"
-    SERVICE = "an answer to go on from"
-    SUITE = "a case of ours"
+    SERVICE = "a usable answer"
+    SUITE = "a working case"
 
 
 NEXT_STEPS = MappingProxyType(
     {
-        Remedy.FINDING: "settle the findings first, and run again",
+        Remedy.FINDING: "fix or accept the findings first, and run again",
         Remedy.SETTING: "give the settings that the reasons name; `registry-contracts doctor` says what each adds",
         Remedy.ACCOUNT: "give the role an account with its rights, and run `registry-contracts doctor --write`",
-        Remedy.SERVICE: "see what the service answered, if it did, and run again when that is mended",
+        Remedy.SERVICE: "check whether and what the service answered, fix that, and run again",
         Remedy.SUITE: "report it to the suite with the run's folder",
     }
 )
@@ -58,7 +58,7 @@ class NotJudged:
     @property
     def line(self) -> str:
         """Number, remedy, next step and first reason in one line."""
-        count = f"{many(self.verdicts, 'verdict')} for want of {self.remedy}"
+        count = f"{many(self.verdicts, 'verdict')} for lack of {self.remedy}"
         return f"{count}: {self.next_step}; first of all: {self.reasons[0]}"
 
 

@@ -91,7 +91,7 @@ def unexplained(record: RunRecord) -> Iterator[Finding]:
                 operation=hit or (None if others else own),
                 role=here[-1].role,
                 expected="an answer at the first try",
-                seen=f"{kind}, {', '.join([f'{len(here)} times', *places])}, and an answer when asked again",
+                seen=f"{kind}, {', '.join([f'{len(here)} times', *places])}, and an answer after a retry",
                 confirmed=True,
                 rate=(len(here), len(tries)),
                 exchanges=tuple(each.id for each in shown),
@@ -115,9 +115,9 @@ def _always(met: Sequence[Exchange], times: int, sent: Sequence[Exchange]) -> It
     for words, of in (
         ("from {} alone", lambda each: each.operation),
         ("in {} alone", lambda each: "" if each.realm == ANY_REALM else each.realm),
-        ("always behind another operation", changed("operation")),
-        ("always behind another account", changed("role")),
-        ("always behind another realm", changed("realm")),
+        ("always after another operation", changed("operation")),
+        ("always after another account", changed("role")),
+        ("always after another realm", changed("realm")),
     ):
         place = of(met[0])
         share = sum(of(each) == place for each in around) / len(around)

@@ -106,7 +106,7 @@ def point_latest(run_folder: Path) -> Path:
 
 
 def forget_latest(reports: Path) -> None:
-    """Remove `latest`, so that no older run is taken for the newest one."""
+    """Remove `latest`, so that it does not lead to an older run."""
     with suppress(OSError):
         set_folder_aside(reports)
         (reports / LATEST).unlink(missing_ok=True)

@@ -234,7 +234,7 @@ def read_consumer(path: Path, shown: str) -> Consumer:
     source = _read(path, shown, "consumer file")
     read = source.read((), _ConsumerTable)
     if not source.tables:
-        raise source.fault((), 'the consumer file says nothing; begin with operations = ["createToken", …]')
+        raise source.fault((), 'the consumer file is empty; begin with operations = ["createToken", …]')
     _refuse_unknown_operations(source, ("operations",), read.operations)
     methods = dict(_methods(source, read.methods))
     used = {*read.operations, *(operation for operations in methods.values() for operation in operations)}

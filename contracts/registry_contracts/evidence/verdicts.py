@@ -52,13 +52,13 @@ def faults_in_words(environment: Environment) -> str:
 
 
 def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
-    """Return the faults of the environment and the verdicts given in spite of them; empty without faults."""
+    """Return the environment faults and the verdicts given in spite of them; empty without faults."""
     faults = faults_in_words(environment)
     if not faults:
         return ""
     counts = Counter(cell.verdict for cell in cells)
     judged = [f"{counts[verdict]} {verdict}" for verdict in _JUDGED_CELLS if counts[verdict]]
-    return f"{faults}; judged all the same: {', '.join(judged) or 'nothing'}"
+    return f"{faults}; judged anyway: {', '.join(judged) or 'nothing'}"
 
 
 _SHOWN = 3
@@ -148,7 +148,7 @@ def _why_passed(
     parts += [f"{many(waived, 'must clause')} waived"] if waived else []
     without = {waiver.clause for waiver in waivers if waiver.needed}
     wanting = {cell.clause.id for cell in cells if cell.clause.level == "must" and cell.settings} - without
-    parts += [f"{many(len(wanting), 'must clause')} untested for want of a setting"] if wanting else []
+    parts += [f"{many(len(wanting), 'must clause')} untested: a setting is missing"] if wanting else []
     return "; ".join([*parts, *_outside(record, findings)])
 
 

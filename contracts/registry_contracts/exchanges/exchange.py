@@ -185,7 +185,7 @@ class Response:
 
     @property
     def bodiless(self) -> bool:
-        """Whether it has no body; after HEAD, Content-Length tells."""
+        """Whether it has no body; after HEAD, by its Content-Length."""
         return not self.content and self.headers.get("content-length", "0") == "0"
 
     @property

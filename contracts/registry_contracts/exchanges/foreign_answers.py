@@ -1,7 +1,7 @@
 """Recognises answers that an intermediary gave instead of the service, in runs, `check` and `proxy`.
 
-Some answers no service of this interface gives. Others are odd for their operation: it owes something else, or has
-always answered differently. If odd answers keep coming while other requests are answered, they are the service's own.
+No service of this interface gives some answers. Others are odd for their operation: it must answer something else, or
+has always answered differently. If odd answers keep coming while other requests are answered, they are the service's.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ class ForeignAnswers:
         if answer.success and answer.body.whole and self._lacks(exchange, answer, place):
             kind = answer.media_type or "unknown"
             body = "an empty body" if answer.bodiless else f"a body of type {kind}"
-            return f"{body} with status {answer.status} where more is due{marks(answer.headers)}"
+            return f"{body} with status {answer.status} instead of content{marks(answer.headers)}"
         usual = place in self._refusing_in_json or exchange.operation == _SIGN_IN
         page = answer.refusal and answer.hollow_page and harmless(exchange)
         return page_words(answer) if page and usual else None
@@ -278,7 +278,7 @@ class ForeignAnswers:
         return rule
 
     def _lacks(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
-        """Whether a success lacks the body that the operation owes."""
+        """Whether a success lacks the body that the operation must return."""
         # A Location names the record as well as a body does, and no intermediary knows it.
         placed = "location" in answer.headers
         nothing_due = placed or answer.status == _NO_CONTENT or answer.text.strip() == "null"

@@ -1,6 +1,6 @@
 """Facts of a request, from the exchange alone: its operation, parts, credentials and faults.
 
-Faults have names in the catalogue's notation, such as `body.firstName:missing`.
+Faults have names in the catalogue's notation, for example `body.firstName:missing`.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class _Learner:
     def _notes(self, addresses: Mapping[str, int]) -> Iterator[str]:
         if len(addresses) > 1 and not self._learned.production:
             others = ", ".join(sorted(addresses)[:3])
-            yield f"the recording holds several addresses ({others}); the most used one is taken"
+            yield f"the recording holds several addresses ({others}); the most frequent one is used"
         if addresses and not self._with_bodies:
             yield (
                 "the recording has no bodies, so no document and no message could be learned; export it with content"
@@ -128,8 +128,8 @@ class _Learner:
         del settings["draft_schema"], settings["draft_document"]
         if draft != contact:
             self._learned.notes.append(
-                f"the draft of '{draft}' in {realm} was not taken as draft_document, which is for a service that "
-                "refuses contacts as drafts; the recording does not show that"
+                f"the draft of '{draft}' in {realm} was not used as draft_document, which is for services that "
+                "refuse contacts as drafts; the recording does not show that"
             )
 
     def _read(self, exchange: Exchange, sent: RequestFacts) -> None:

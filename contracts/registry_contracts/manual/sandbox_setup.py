@@ -1,4 +1,4 @@
-"""The faults, variants, habits and weathers of the sandbox, as rows for `list`."""
+"""The faults, server variants, their settings and network faults of the sandbox, as rows for `list`."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def faults(*, fixed: bool = False) -> list[Row]:
 
 
 def variants() -> list[Row]:
-    """List every variant with the silent clauses that it fills."""
+    """List every server variant with the silent clauses that it decides."""
     known = _of_sandbox("variants").ALL.values()
     return [{"id": each.name, "sentence": each.sentence, "silent": list(each.silent)} for each in known]
 
 
 def habits() -> list[Row]:
-    """List every habit with its default, as `--habit` takes it."""
+    """List every setting for `--habit` with its default."""
     return [
         dict(zip(("id", "usual", "meaning"), each, strict=True)) for each in _of_sandbox("habits").described()
     ]
 
 
 def weathers() -> list[Row]:
-    """List every weather with its figures, as `--weather` takes it."""
+    """List every kind of network faults for `--weather` with its figures."""
     module = _of_sandbox("weather")
     known = module.ALL.values()
     return [

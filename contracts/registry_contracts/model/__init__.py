@@ -1,5 +1,5 @@
-"""What a request is made of, which combinations are sent, and what is promised of each: the table, rows, the model.
+"""The factors of requests, the combinations that are sent, and what the document promises of each.
 
-`factors` holds the circumstances that the interface document speaks of, `rows` combines them, and `reference` says what
-the document promises of a request, after what was sent before.
+`factors` is the table of all factors in the interface document, `rows` combines their values, and `reference` says
+what the document promises of a request after the earlier ones.
 """

@@ -1,7 +1,7 @@
-"""How much of the factor table a run has covered: which values stood together in a request that was judged.
+"""How much of the factor table a run has covered: which values occurred together in a judged request.
 
-Counted are pairs, and at night triples, that nothing hides: of values that do not refuse, in rows that are taken; and
-of a value that refuses with values that do not, in rows that are refused for it alone.
+It counts pairs, and in nightly runs triples: of values that do not refuse, in rows that are accepted; and of one
+refusing value with values that do not refuse, in rows that are refused for it alone.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from registry_contracts.model import factors
 from registry_contracts.model.factors import refusing, table, value_named
 from registry_contracts.model.rows import PAIRS, Row, one_reason, stands_beside, taken
 
-#: Operations of whose rows that are taken every combination is sent; a submission, or a contact, stays for good.
+#: Operations for which all combinations of accepted rows are sent; those of submissions and contacts are permanent.
 TAKEN: Final = ("saveDraft", "createAttachment", "listDrafts")
-#: Combined with nothing: by turns, each of its values stands in some row.
+#: Not combined, but rotated: each of its values is in some row.
 _BY_TURNS: Final = factors.CONTENT.name
-#: Values that stand together in a request of an operation.
+#: Values that occur together in a request of an operation.
 Combination = tuple[str, frozenset[str]]
 
 
 class Coverage(Format, frozen=True):
-    """Combinations of circumstances that stood together in a request that was judged, of those that the table has.
+    """How many combinations in the table occurred in a judged request.
 
-    `rows` and `judged` count requests by row. `gaps`: combinations that were not covered, by the reason why.
+    `rows` and `judged` count requests by row. `gaps`: number of uncovered combinations by reason.
     """
 
     possible: Count
@@ -42,7 +42,7 @@ class Coverage(Format, frozen=True):
 
 @cache
 def _rows(strength: int) -> dict[str, Row]:
-    """Every row by its id; a night has those of a gate as well."""
+    """Every row by id; a nightly run includes the rows of a gate run."""
     made: list[Row] = []
     for each in range(PAIRS, strength + 1):
         made += [row for name in TAKEN for row in taken(name, each)]
@@ -76,7 +76,7 @@ def combinations_of(row: Row, strength: int = PAIRS) -> Iterator[Combination]:
 
 
 def _beside(operation: str, reason: str, others: Mapping[str, str], strength: int) -> Iterator[Combination]:
-    """A reason with values of other factors, or with as many as there are."""
+    """A reason with `strength - 1` values of other factors, or with fewer if there are not so many."""
     size = min(strength - 1, len(others))
     yield from ((operation, frozenset((reason, *each))) for each in combinations(others.values(), size))
 
@@ -110,8 +110,8 @@ def coverage_of(cases: Iterable[tuple[str, str]], strength: int = PAIRS) -> Cove
     """The coverage of a run.
 
     Args:
-        cases: Id of each case, and why it was not judged; an empty text where it was.
-        strength: Of how many values combinations are counted.
+        cases: (id, why the case was not judged; empty if it was).
+        strength: Number of values in a combination.
     """
     rows, why = _rows(strength), dict[Row, str]()
     for case, reason in cases:
@@ -123,7 +123,7 @@ def coverage_of(cases: Iterable[tuple[str, str]], strength: int = PAIRS) -> Cove
     open_to: dict[Combination, str] = {}
     for row in rows.values():
         for each in combinations_of(row, strength):
-            open_to.setdefault(each, why.get(row) or "no row of it was sent")
+            open_to.setdefault(each, why.get(row) or "none of its rows was sent")
     left = possible(strength) - covered
     gaps = Counter(open_to.get(each, "no row has it") for each in left)
     return Coverage(len(possible(strength)), len(possible(strength) & covered), len(rows), len(judged), gaps)

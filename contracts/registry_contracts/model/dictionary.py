@@ -1,7 +1,7 @@
-"""The dictionary: texts that services spoil, each of a class of its own, and where they may stand in a record.
+"""The dictionary: texts that services corrupt, one for each class of mistake, and the members that may hold them.
 
-A class names what it is taken for. Each is sent at every place in some row, by turns, so that no value is bound to the
-one place where somebody thought of it.
+A class says what a service may mistake the text for. The texts are rotated over the members, so that each text is sent
+in every member.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Final, NamedTuple
 
 
 class Text(NamedTuple):
-    """A troublesome text, and the clause by which it comes back as it was sent."""
+    """A fragile text, and the clause that promises that it comes back as sent."""
 
     clause: str
     text: str
 
 
 _CONTENT, _SCRIPTS = "draft-get-content", "draft-text-kept"
-#: By what they are taken for.
+#: Texts by what a service may mistake them for.
 TEXTS: Final = {
     "a boolean": Text(_CONTENT, "true"),
     "nothing": Text(_CONTENT, "null"),
@@ -32,9 +32,9 @@ TEXTS: Final = {
     "letters of another script": Text(_SCRIPTS, "Съешь ещё этих 文件登记处 السجل"),
     "two characters": Text(_SCRIPTS, "Ñandú Łukasz Þór 𐍈 🌍"),
 }
-#: Letters that older encodings hold as well: beside those of other scripts a service that uses one would not show it.
+#: Letters that older encodings have too; next to other scripts they would not reveal a service with such an encoding.
 ACCENTS: Final = "Ångström-Müller, née Crémieux"
-#: Names of files: words for a finding, and the name around what tells it from others.
+#: File names: (words for a finding, a template for the unique part).
 FILE_NAMES: Final = {
     "file_without_extension": ("the file name has no extension", "{}"),
     "file_of_dots": ("the file name has several dots", "{}.v1.2.tar.gz"),
@@ -50,10 +50,10 @@ PLACES_BY_LANGUAGE: Final = (
     *("prefix", "designation", "organization", "organizationAcronym", "department"),
     *("address", "city", "state", "postalCode", "relevantInformation"),
 )
-#: Those with several; a text stands at the second place and at the last.
+#: Members with several texts; the fragile text is second and last.
 PLACES_OF_SEVERAL: Final = ("phones", "faxes")
 _PLAIN: Final = "+254 20 387 3057"
-#: Values of a form of their own, of which nothing may be tidied; in some turns only, as a service may be strict there.
+#: Formatted values that must not be normalised; only in some rows, since a service may validate them strictly.
 _FORMED: Final = {
     "emails": ["an.author@example.test", "Second.Author+Drafts@Example.TEST"],
     "websites": [
@@ -65,7 +65,7 @@ _OF_A_FORM: Final = 3
 
 
 def members(turn: int) -> Iterator[tuple[str, str, object]]:
-    """Members of a record with a text of each class, shifted by so many places: clause, name, value."""
+    """Members of a record with a text of each class, shifted by `turn` members: (clause, name, value)."""
     texts = [*TEXTS.values()]
     shifted = iter(texts[(turn + at) % len(texts)] for at in range(len(texts) * 3))
     for name in PLACES:

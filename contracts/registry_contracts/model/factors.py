@@ -1,8 +1,8 @@
-"""The factor table: every circumstance of a request that the interface document speaks of, as data.
+"""The factor table: every factor of a request in the interface document, as data.
 
-One value of each factor is plain: it changes nothing. A value that refuses names the clauses that say so; the one that
-covers the operation counts. Of a value that `may` refuse, the document does not say whether a request with it is
-accepted. If another value refuses the request as well, the service may name either reason.
+One value of each factor is plain: it changes nothing. A refusing value names its clauses; the one that covers the
+operation counts. For a value with `may`, the document does not say whether the request is accepted. If another value
+also refuses the request, the service may name either reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OF_DOCUMENTS: Final = tuple(name for name in operations_with(family="attachment"
 CONTACTS: Final = operations_with(family="contact")
 #: Operations whose accepted requests leave a permanent record, or whose effect cannot be read back.
 STAYING: Final = (*WORKFLOW, "updateContact")
-#: Operations whose rows the table makes; signing in has no caller and no realm.
+#: Operations in the table; signing in has no caller and no realm.
 OPERATIONS: Final = (*WORKFLOW, *READS, *DRAFT_WRITES, "listDrafts", *OF_DOCUMENTS, *OF_FILES, *CONTACTS)
 _WITH_JSON: Final = (*WORKFLOW, "saveDraft", *CONTACTS)
 BY_UID: Final = (*READS, *DRAFT_WRITES, *OF_DOCUMENTS)
@@ -47,13 +47,13 @@ DELETED: Final = ("draft-delete-removes", "draft-delete-content-gone", "draft-in
 
 
 def covering(clauses: Iterable[str], operation: str) -> str:
-    """The first of some clauses that covers an operation; empty where none does."""
+    """The first of some clauses that covers an operation; empty if none does."""
     catalogue = load_catalogue()
     return next((name for name in clauses if operation in catalogue.clause(name).operations), "")
 
 
 def is_must(clause: str) -> bool:
-    """Whether a clause is a must."""
+    """Whether a clause is a MUST."""
     return load_catalogue().clause(clause).level is Level.MUST
 
 
@@ -62,14 +62,14 @@ class Value:
     """One value of a factor.
 
     Attributes:
-        name: As in the ids of rows; unique in the table of an operation.
-        words: For a finding, behind "where".
+        name: Used in row ids; unique in the table of an operation.
+        words: For a finding, after "where".
         refuses: Clauses by which a request with it is refused.
-        may: Whether a request with it is taken is not shown.
-        rights: It may lack the right to what it asks for, and be told so.
-        once: It resembles others, so one row is made for it instead of all pairs.
-        fault: What it does to the content, in the catalogue's notation; empty for nothing.
-        operations: Those that have it; none for all of its factor.
+        may: The document does not say whether a request with it is accepted.
+        rights: The caller may lack rights and be refused for that.
+        once: It resembles others, so it gets one row instead of all pairs.
+        fault: The fault in the content, in the catalogue's notation; empty for none.
+        operations: Operations that have it; empty for all of its factor.
     """
 
     name: str
@@ -82,20 +82,20 @@ class Value:
     operations: tuple[str, ...] = ()
 
     def clause(self, operation: str) -> str:
-        """The must clause by which a request of an operation with this value is refused; empty where none says so."""
+        """The MUST by which a request of an operation with this value is refused; empty if there is none."""
         return covering(filter(is_must, self.refuses), operation)
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A circumstance of a request. The first of its values that an operation has is plain."""
+    """A factor of a request. The first value that an operation has is plain."""
 
     name: str
     operations: tuple[str, ...]
     values: tuple[Value, ...]
 
     def of(self, operation: str) -> tuple[Value, ...]:
-        """The values that an operation has, but for those of which nothing is promised there."""
+        """The values that an operation has, except refusing ones without a MUST for it."""
         here = [each for each in self.values if operation in (each.operations or self.operations)]
         return tuple(each for each in here if not each.refuses or each.clause(operation))
 
@@ -117,7 +117,7 @@ CALLER: Final = Factor(
         Value("token_half", "half of a token is sent", _NEVER_ISSUED, once=True),
     ),
 )
-#: Callers that are nobody.
+#: Callers without a valid token.
 CREDENTIALS: Final = ("anonymous", "token_invented", "token_half")
 REALM: Final = Factor(
     "realm",
@@ -174,9 +174,9 @@ STATE: Final = Factor(
         ),
     ),
 )
-#: States in which a faulty document is sent: the state comes first, and a service that passes it over changes nothing.
+#: States in which a faulty document is sent: the state is checked first, and a service that ignores it changes nothing.
 TOLD_FIRST: Final = ("in_use", "unknown", "locked")
-#: States in which there is no draft under the uid that is read.
+#: States without a draft under the uid that is read.
 ABSENT_STATES: Final = (
     "never_saved",
     "deleted",
@@ -185,7 +185,7 @@ ABSENT_STATES: Final = (
     "only_longer",
     "only_shorter",
 )
-#: States in which the record is one that is there: its identifier has the form that it has.
+#: States with an existing record, whose identifier cannot be chosen.
 GIVEN_IDENTIFIER: Final = ("in_use", "locked", "open", *ABSENT_STATES[3:])
 IDENTIFIER: Final = Factor(
     "identifier",
@@ -212,7 +212,7 @@ FORM: Final = Factor(
 ARRAYS: Final = ("phones", "faxes", "emails", "websites", "relevantDocuments")
 
 
-#: Mandatory members of a contact, by the value of the body that lacks the one and has all others.
+#: Value of the body → the one mandatory member of a contact that it lacks.
 LACKING: Final = {
     f"no_{name}_beside_all": name
     for name in (
@@ -223,20 +223,20 @@ LACKING: Final = {
 
 
 def _in_clauses(member: str) -> str:
-    """The name of a member as clauses have it."""
+    """A member's name in clause ids."""
     return re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", member)
 
 
 def _lacking() -> Iterator[Value]:
-    """Every member of a contact but a mandatory one."""
+    """Bodies that lack one mandatory member and have all others."""
     for value, name in LACKING.items():
         clauses, fault = (f"contact-mandatory-{_in_clauses(name)}",), f"body.{name}:missing"
-        words = f"{name} is missing beside every other member"
+        words = f"{name} is missing and every other member is there"
         yield Value(value, words, clauses, once=True, fault=fault, operations=CONTACTS)
 
 
 def _later_elements() -> Iterator[Value]:
-    """A wrong kind behind right ones: at the second element and at the last of an array, and in a second language."""
+    """A wrong type after valid values: in the second and last element of an array, and in a second language."""
 
     def value(name: str, place: str, words: str, step: str) -> Value:
         clauses, fault = (f"contact-kind-{_in_clauses(name)}",), f"body.{name}.{step}:wrong-kind"
@@ -284,7 +284,7 @@ BATCH: Final = Factor(
         Value("batch_too_long", "the batchId has 101 characters", ("workflow-batch-too-long",)),
     ),
 )
-#: A short one is taken from the NAU account alone, and beside a reason it would hide that this was passed over.
+#: No short one: only the NAU account may send it, and with another reason it would hide that the service ignored that.
 INFO: Final = Factor(
     "info",
     WORKFLOW,
@@ -312,7 +312,7 @@ FILE: Final = Factor(
         *(Value(name, words, may=True) for name, (words, _) in FILE_NAMES.items()),
     ),
 )
-#: What is sent in a draft: each of the last ones has every class of texts, each time at another place.
+#: The content of a draft: each of the last values has every class of texts, rotated over the members.
 CONTENT: Final = Factor(
     "content",
     ("saveDraft",),
@@ -347,7 +347,7 @@ FACTORS: Final = (
 
 @cache
 def table(operation: str) -> dict[str, tuple[Value, ...]]:
-    """The factors of an operation, each with its values there, the plain one first."""
+    """The factors of an operation with their values, the plain one first."""
     return {each.name: each.of(operation) for each in FACTORS if operation in each.operations}
 
 
@@ -358,12 +358,12 @@ def value_named(operation: str, name: str) -> Value:
 
 
 def refusing(operation: str) -> Iterator[tuple[str, Value]]:
-    """Each value for which requests of an operation are refused, with its factor."""
+    """Each refusing value of an operation, with its factor."""
     for factor, values in table(operation).items():
         yield from ((factor, each) for each in values if each.refuses)
 
 
-#: How a draft that something is done to can be near another one, which has to stay as it was; the first is plain.
+#: How a changed draft can resemble another one, which must stay unchanged; the first is plain.
 RELATIONS: Final = {
     "unrelated": "",
     "equal_content": "both have the same content",
@@ -374,12 +374,12 @@ RELATIONS: Final = {
     "other_realm": "it has the same uid in another realm",
     "of_other_account": "the other is of another account and has the same content",
 }
-#: What is done to it, with the operation.
+#: What is done to it → the operation.
 DEEDS: Final = {"save": "saveDraft", "save_again": "saveDraft", "delete": "deleteDraft"}
 DELETE_ABSENT: Final = "delete_absent"
-#: Relations by the identifier alone: all that a draft can have which is not there.
+#: Relations by identifier only; a draft that does not exist can have no others.
 OF_IDENTIFIERS: Final = ("twin", "beginning", "going_on", "lookalike", "other_realm")
-#: How a file that is sent can be near one of another document.
+#: How an uploaded file can resemble one of another document.
 FILE_RELATIONS: Final = {
     "same_name": "the files have the same name",
     "same_content": "the files have the same content",
@@ -391,7 +391,7 @@ FILE_RELATIONS: Final = {
 
 
 def clause_of_neighbours(deed: str, relation: str) -> str:
-    """The clause by which something done to a draft leaves one alone that is near it."""
+    """The clause that protects a draft when a similar one is changed."""
     apart = {"twin": "uid-case-sensitive", "other_realm": "realm-drafts-apart"}
     word = "delete" if deed == DELETE_ABSENT or DEEDS[deed] == "deleteDraft" else "save"
     return apart.get(relation, f"draft-{word}-spares-others")

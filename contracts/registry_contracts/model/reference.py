@@ -1,8 +1,8 @@
-"""The reference model: what the interface document promises of drafts, after what was sent before.
+"""The reference model: what the interface document promises of drafts, given the earlier exchanges.
 
-It is told of exchanges in their order, of a run or of recorded traffic. Where the document is silent it knows less,
-never more: whose draft it is that two accounts have saved, what a submission leaves as a draft, whether a lock ends. It
-forgets what an unclear answer may have changed.
+It learns from exchanges in order, of a run or of recorded traffic. Where the document is silent, it assumes nothing:
+who owns a draft that two accounts have saved, which draft a submission leaves, whether a lock ends. It forgets what an
+unclear answer may have changed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PRESENT: Final = ("draft-exists-present", "draft-get-content", "draft-info-pres
 
 
 class Kind(StrEnum):
-    """What the document says of a request."""
+    """What the document says about a request."""
 
     ACCEPTED = "accepted"
     REFUSED = "refused"
@@ -51,10 +51,10 @@ class Promise:
     """What is promised of a request.
 
     Attributes:
-        clause: By which it is accepted or refused; empty where nothing is promised.
-        because: Why nothing is.
-        exact: Nothing else can have it refused, so that a message of the clause is due.
-        content: Of a draft: what a read gives, or must not give.
+        clause: The clause by which it is accepted or refused; empty if nothing is promised.
+        because: Why nothing is promised.
+        exact: There is no other reason for a refusal, so the clause's message is due.
+        content: Of a draft: what a read must return, or must not return.
     """
 
     kind: Kind
@@ -66,13 +66,13 @@ class Promise:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request to come, as far as a promise needs it.
+    """A future request, as far as a promise needs it.
 
     Attributes:
-        realm, uid: Of the draft, or of the record; no uid where the operation knows none.
+        realm, uid: Of the draft or record; no uid if the operation has none.
         who: The account role.
-        reasons: Clauses by which its values have it refused, whatever is there.
-        may: Something in it may have it refused, which is not shown.
+        reasons: Clauses by which its values have it refused, in any state.
+        may: The document does not say whether it is accepted with its values.
     """
 
     operation: str
@@ -88,15 +88,15 @@ class Draft:
     """What is known of a draft.
 
     Attributes:
-        there: There since a save, or gone since a deletion, or never saved; None where that is unknown.
-        entry, at: Number of the exchange of the latest of these, and when it ended; no number where none was saved.
+        there: True after a save, False after a deletion or if never saved, None if unknown.
+        entry, at: Number of the exchange of the last save or deletion, and when it ended; 0 if it was never saved.
         who: The account that wrote it last.
-        content: What was saved; for one that is gone, what was there. None when unknown.
-        updated: The latest save was not the first.
-        looked: Number of the exchange that last showed it as promised; of the latest write where none did since.
+        content: What was saved; for a deleted one, its last content. None if unknown.
+        updated: The last save was not the first.
+        looked: Number of the exchange that last showed it as promised, or of a later write.
         refused: A faulty submission of it was refused since.
-        contested: Other accounts have written it, too: whose it is, and who may read it, is not shown.
-        elsewhere: It is there in another realm alone.
+        contested: Several accounts have written it; the document does not say who owns it and who may read it.
+        elsewhere: It exists only in another realm.
     """
 
     there: bool | None
@@ -115,8 +115,8 @@ class Reference:
     """The promised state of drafts.
 
     Args:
-        owns: Whether nobody but this run can have written under a uid: what was not saved there is absent.
-        settle_seconds: How long a change may take to show in a list.
+        owns: Whether only this run can have written under a uid, so that a draft not saved there is absent.
+        settle_seconds: Seconds until a change must show in a list.
     """
 
     def __init__(
@@ -126,18 +126,18 @@ class Reference:
         self._settle = settle_seconds
         #: By service, realm and uid.
         self._drafts: RecentRecords[Draft] = RecentRecords()
-        #: Operations that have shown a draft once that was there.
+        #: Operations that have shown an existing draft at least once.
         self._shown_by: set[str] = set()
 
     def of(self, realm: str, who: str) -> list[str]:
-        """Uids of the drafts of a run that are there and an account's own: no other has written them."""
+        """Uids of an account's existing drafts in a run that no other account has written."""
         return [
             uid
             for (_, at, uid), each in self._drafts.items()
             if at == realm and each.there and each.who == ACCOUNT + who and not each.contested
         ]
 
-    # -- what is promised of a request to come
+    # -- what is promised of a future request
 
     def promised(self, asked: Asked) -> Promise:
         """What the document promises of a request of a run."""
@@ -149,18 +149,18 @@ class Reference:
             exact = len(reasons) == 1 and not asked.may
             return Promise(Kind.REFUSED, reasons[0], exact=exact, content=content)
         if asked.may:
-            return Promise(Kind.SILENT, because="of values of which it is not shown whether they are taken")
+            return Promise(Kind.SILENT, because="the document does not say whether such values are accepted")
         if asked.operation not in READS:
             operation = load_description().operations[asked.operation]
             return Promise(Kind.ACCEPTED, operation.clauses.right_request)
         if draft is None or draft.there is None:
-            return Promise(Kind.SILENT, because="what was sent before leaves it open what is there")
+            return Promise(Kind.SILENT, because="after earlier requests the draft may or may not exist")
         if draft.contested or draft.who != ACCOUNT + asked.who:
-            return Promise(Kind.SILENT, because="whose draft it is, and who may read it, is not shown")
+            return Promise(Kind.SILENT, because="the document does not say who may read another's draft")
         return Promise(Kind.ACCEPTED, covering(_PRESENT, asked.operation), content=draft.content)
 
     def _known(self, key: tuple[str, ...]) -> Draft | None:
-        """What is known of a draft; None where it may be anybody's."""
+        """What is known of a draft; None if others may have written it."""
         known, (*_, uid) = self._drafts.get(key), key
         if known is not None or not self._owns(uid):
             return known
@@ -168,20 +168,20 @@ class Reference:
         elsewhere = next(others, None)
         return replace(elsewhere, there=False, elsewhere=True) if elsewhere else Draft(there=False)
 
-    # -- what an exchange tells
+    # -- what an exchange shows
 
     def learn(self, exchange: Exchange, number: int = 0) -> list[Told]:
-        """What the next exchange of a run tells, as `take` does; nothing where it is outside the interface."""
+        """Like `take`, for the next exchange of a run; nothing if it is outside the interface."""
         facts, answer = read_request(exchange), None if exchange.fault else exchange.response
         if facts is None:
             return []
         if answer is not None and answer.redirect and answer.success:
-            answer = replace(answer, status=200)  # it leads to what was asked for
+            answer = replace(answer, status=200)  # a redirect to the requested content
         who, numbered = ACCOUNT + exchange.role, replace(exchange, number=number)
         return self.take(Step(numbered, facts, answer, "", facts.realm or "", who, right=True))
 
     def take(self, step: Step) -> list[Told]:
-        """What the next exchange tells because of earlier ones; the model knows it from then on."""
+        """What the next exchange shows because of earlier ones; updates the model."""
         operation = step.facts.operation
         name = operation.identifier_parameter
         if operation.stores == "contact" and name is None:
@@ -198,7 +198,7 @@ class Reference:
         return []
 
     def _forget(self, key: tuple[str, ...], *, contested: bool = False) -> None:
-        """Note that it is unknown what is there; who wrote it remains known."""
+        """Note that it is unknown whether the draft exists; who wrote it remains known."""
         before = self._drafts.get(key)
         if before is not None or self._owns(key[-1]):
             before = before or Draft(there=None)
@@ -206,13 +206,13 @@ class Reference:
             self._drafts[key] = replace(before, there=None, refused=False, contested=contested)
 
     def _created(self, step: Step) -> None:
-        """A contact may be created under the identifier in its header."""
+        """Forget the drafts under all texts of a contact: it may be created under the identifier in its header."""
         for value in readers.values(step.sent):
             if isinstance(value, str):
                 self._forget(_key(step, value))
 
     def _submitted(self, step: Step, key: tuple[str, ...]) -> None:
-        """What a submission is refused for in an errors array ends it before the draft is saved."""
+        """Forget the draft, unless an errors array refuses the submission, which ends it before the draft is saved."""
         answer, workflow = step.judged, step.facts.operation.family == "workflow"
         known = self._known(key)
         if not (workflow and answer is not None and step.refused and readers.errors(answer)):
@@ -256,11 +256,11 @@ class Reference:
                     self._drafts[key] = replace(draft, looked=step.exchange.number, refused=False)
             if each.held or blame is None:
                 yield each
-            if blame is not None:  # what a contradiction would speak against holds with the read
+            if blame is not None:  # a good read also passes the clause that a bad one would fail
                 yield each._replace(result=replace(each.result, clause=blame[0], operation=blame[1]))
 
     def _blame(self, key: tuple[str, ...], draft: Draft, by: str) -> tuple[str, str] | None:
-        """Clause and operation that a wrong draft speaks against: what happened since it was last seen as promised."""
+        """Clause and operation that a wrong draft contradicts, by what happened since it was last seen as promised."""
         updated = ("draft-save-updates", "getDraft") if draft.updated and by == "getDraft" else None
         if draft.there and draft.looked == draft.entry:
             return updated
@@ -268,7 +268,7 @@ class Reference:
             kept, order = "workflow-refused-update-keeps-draft", "workflow-order-validation-before-save"
             return (kept, UPDATE) if draft.there else (order, CREATE)
         if not draft.there or by not in self._shown_by:
-            return updated  # what has shown no draft yet is wrong itself, whatever was done to others
+            return updated  # an operation that has shown no draft yet is itself at fault
         others = self._drafts.items()
         later = {one.there for at, one in others if one.entry > draft.looked and at[:-1] == key[:-1]}
         since = later - {None}
@@ -298,7 +298,7 @@ class Reference:
 
 
 def _refused_for_state(operation: str, draft: Draft | None) -> str:
-    """The clause by which a draft that is not there has a request refused; empty for none."""
+    """The clause by which a read of an absent draft is refused; empty if it is not."""
     if operation not in READS or draft is None or draft.there is not False:
         return ""
     if draft.elsewhere:
@@ -307,7 +307,7 @@ def _refused_for_state(operation: str, draft: Draft | None) -> str:
 
 
 def _held_to(step: Step, draft: Draft) -> tuple[str, Check, str, Arguments] | None:
-    """The clause, the check, what is expected and the arguments that a read of a draft is held to."""
+    """How to judge a read of a draft: clause, check, expected answer and arguments."""
     if draft.there is None or draft.elsewhere:
         return None
     read = isinstance(draft.content, dict) and step.operation == "getDraft"
@@ -322,7 +322,7 @@ def _held_to(step: Step, draft: Draft) -> tuple[str, Check, str, Arguments] | No
 
 
 def _held_to_absence(step: Step, draft: Draft) -> tuple[str, Check, str, Arguments]:
-    """As `_held_to`, of a draft that is not there: its existence, or the content of one that was deleted."""
+    """Like `_held_to` for an absent draft: its absence, or the content of a deleted one."""
     if step.operation == "getDraft":
         expected = "not the content of the draft that was deleted"
         return "draft-delete-content-gone", CONTENT_GONE, expected, {"document": draft.content}
@@ -332,14 +332,14 @@ def _held_to_absence(step: Step, draft: Draft) -> tuple[str, Check, str, Argumen
 
 
 def _without_nulls(value: Any) -> Any:
-    """The value without members that are null: whether these stand for absent ones is not shown."""
+    """The value without null members: the document does not say whether these are kept."""
     if isinstance(value, dict):
         return {name: _without_nulls(member) for name, member in value.items() if member is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _other_accounts(one: str, other: str) -> bool:
-    """Whether two are different accounts for sure; two tokens may be of the same one."""
+    """Whether two names are surely different accounts; two tokens may belong to one account."""
     return one != other and one.startswith(ACCOUNT) and other.startswith(ACCOUNT)
 
 

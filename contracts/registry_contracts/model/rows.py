@@ -1,8 +1,8 @@
 """Rows: the combinations of the factor table that are sent, made by covering arrays.
 
-A pair counts only where nothing else refuses the request. So `taken` has pairs of values that do not refuse,
-`one_reason` each value that refuses beside values of the other factors that do not, and `touches` what is done to
-drafts beside others.
+A pair counts only if nothing else refuses the request. So `taken` has pairs of values that do not refuse,
+`one_reason` combines each refusing value with values that do not refuse, and `touches` combines changes of drafts with
+similar drafts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from registry_contracts.model.factors import Value, refusing, table, value_named
 class Row:
     """One request: an operation, the value for which it is refused, and the other values that are not plain.
 
-    The reason is empty for a request that is taken.
+    The reason is empty for an accepted request.
     """
 
     operation: str
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def clause(self) -> str:
-        """The clause by which it is refused; empty for a request that is taken."""
+        """The clause by which it is refused; empty for an accepted request."""
         return value_named(self.operation, self.reason).clause(self.operation) if self.reason else ""
 
     @property
@@ -53,17 +53,17 @@ class Row:
 
     @property
     def alone(self) -> bool:
-        """Whether nothing in it but the reason can have it refused."""
+        """Whether only the reason can have it refused."""
         return not any(each.may for each in self.values)
 
     @property
     def callers(self) -> list[str]:
-        """Its values that name an account which may lack a right."""
+        """Its values that name an account that may lack rights."""
         return [each.name for each in self.values if each.rights]
 
     @property
     def rights(self) -> str:
-        """The clause of the workflow by which the caller may be refused besides; empty for none."""
+        """The workflow's clause by which the caller may also be refused; empty for none."""
         if not self.callers or self.operation not in factors.WORKFLOW:
             return ""
         return f"workflow-{'update' if self.operation == factors.UPDATE else 'create'}-rights"
@@ -74,16 +74,16 @@ class Row:
         return " and ".join(each.words for each in self.values)
 
     def of(self, *names: str) -> str:
-        """The one of these names that the row has; if it has none, the first, which is the plain value."""
+        """The first of these names that the row has; if it has none, the first name, which is the plain value."""
         return next((name for name in names if name in self.names), names[0])
 
     def without(self, name: str) -> Row:
-        """The same with one factor set back to its plain value."""
+        """The same row with one factor reset to its plain value."""
         return Row(self.operation, self.reason, tuple(each for each in self.beside if each != name))
 
 
 def _array(columns: Mapping[str, Sequence[str]], strength: int, salt: str = "") -> Iterator[tuple[str, ...]]:
-    """A covering array of this strength; plain values are left out of its rows."""
+    """A covering array of this strength; its rows leave out plain values."""
     several = {name: values for name, values in columns.items() if len(values) > 1}
     strength = min(strength, len(several))
     made = make(several, strength=strength, sorter=by_hash, salt=salt) if several else [{}]
@@ -92,10 +92,10 @@ def _array(columns: Mapping[str, Sequence[str]], strength: int, salt: str = "") 
 
 
 def stands_beside(operation: str, reason: Value | None = None, own: str = "") -> dict[str, list[str]]:
-    """The values of each factor that do not refuse a request of an operation; the plain one is an empty text.
+    """The values of each factor that do not refuse a request of an operation; the plain value is an empty text.
 
     Args:
-        reason: A value that refuses the request all the same, of the factor `own`, which is left out then.
+        reason: A value of the factor `own` that refuses the request; this factor is then left out.
     """
     columns = {
         factor: ["", *(each.name for each in values[1:] if not each.refuses)]
@@ -113,16 +113,16 @@ def stands_beside(operation: str, reason: Value | None = None, own: str = "") ->
     return columns
 
 
-#: Values that stand together in some row: of a gate, and of a night.
+#: Number of values that are combined in a gate run and in a nightly run.
 PAIRS, TRIPLES = 2, 3
 
 
 @cache
 def taken(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
-    """Rows of an operation without a reason for a refusal: any so many values of different factors stand together.
+    """Rows of an operation without a reason for a refusal: all combinations of `strength` values.
 
-    Contents take turns. What is accepted of some operations stays for good: there each value stands in one row, the
-    first of every factor, then the second, and so on, and the author sends it.
+    Contents are rotated. If accepted records are permanent, each value is in one row only (the first of every factor,
+    then the second, and so on), sent by the author.
     """
     columns = stands_beside(operation)
     if operation in factors.STAYING:
@@ -136,7 +136,7 @@ def taken(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
 
 
 def _rows_beside(operation: str, reason: Value, own: str, strength: int) -> list[tuple[str, ...]]:
-    """What stands beside a reason, row by row; beside one of several alike no other caller, who may lack rights."""
+    """The other values of each row with this reason; one row only for a reason that resembles others."""
     columns = stands_beside(operation, reason, own)
     rows = list(_array(columns, strength - 1, f"{operation} {reason.name}"))
     return [rows[crc32(reason.name.encode()) % len(rows)]] if reason.once else rows
@@ -149,23 +149,23 @@ def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
         Row(operation, reason.name, beside)
         for own, reason in refusing(operation)
         for beside in _rows_beside(operation, reason, own, strength)
-        if beside or reason.name != "locked"  # whether a lock has ended tells the plain request
+        if beside or reason.name != "locked"  # the plain request shows whether a lock has ended
     ]
     return tuple(dict.fromkeys(rows))
 
 
 def leaves_something(row: Row) -> bool:
-    """Whether a refused row would leave something if it were taken after all, so that a look is worth a request."""
+    """Whether a wrongly accepted row would leave something, so that a check is worth a request."""
     return row.reason in factors.CREDENTIALS and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
 
 
-#: Forms of identifiers but the ordinary one.
+#: Forms of identifiers except the ordinary one.
 FORMS: Final = tuple(each.name for each in factors.IDENTIFIER.values[1:4])
 
 
 @dataclass(frozen=True)
 class Touch:
-    """Something done to a draft that is near another one, by an account, under an identifier of a form."""
+    """A change of a draft that resembles another one, by an account, with a form of identifier."""
 
     deed: str
     relation: str
@@ -178,15 +178,15 @@ class Touch:
 
     @property
     def clause(self) -> str:
-        """The clause by which the other draft stays as it was."""
+        """The clause that protects the other draft."""
         return factors.clause_of_neighbours(self.deed, self.relation)
 
 
 @cache
 def touches() -> tuple[Touch, ...]:
-    """Everything that is done to drafts beside a neighbour of each relation, and either by each account and form.
+    """Pairs of change, relation, account and form; and deletions of absent drafts.
 
-    A draft that is not there is near another one by its identifier alone; its author deletes it, who may.
+    An absent draft can resemble another one only by its identifier; the author deletes it.
     """
     columns = {
         "deed": [*factors.DEEDS],

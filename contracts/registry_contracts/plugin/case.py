@@ -87,7 +87,7 @@ class Case:
 
     @property
     def cells(self) -> set[tuple[str, str]]:
-        """Its clauses in its realm; none where it has no realm in the run."""
+        """Its clauses in its realm; none if it has no realm in the run."""
         return {(name, self.realm) for name in self.clauses} if self.realm in _REALMS else set()
 
     def sends(self, profile: Profile) -> tuple[float, float]:

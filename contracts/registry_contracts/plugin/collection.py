@@ -1,6 +1,6 @@
 """Which cases run, and in which order: one item per realm (and operation) of a case.
 
-Profile, options and consumer select the cases. Those of the profile `smoke` run first: they find most per request.
+Profile, options and consumer select the cases. Those of the profile `smoke` run first: they find the most per request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from registry_contracts.plugin.plan import SELECTION, Selection
 from registry_contracts.plugin.worker import MAIN, WORKER, Worker
 from registry_contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
-#: Why no case of this run reaches a cell, by (clause, realm).
+#: (clause, realm) → why no case of this run reaches the cell.
 UNREACHED = pytest.StashKey[Mapping[tuple[str, str], str]]()
 _BY_OPERATION: Final = "not selected by --operation"
 #: Every collected case, before the selection.
@@ -105,8 +105,8 @@ def pytest_note_every_case(config: pytest.Config, items: list[pytest.Item]) -> N
 def _in_profile(case: Case, selection: Selection) -> bool:
     """Whether the profile of a selection includes a case.
 
-    A gate judges each must clause in each realm. Other cases run in one rotated realm. Cases that only observe are
-    left out, unless their clause is named. A nightly run rotates the cases that only it has.
+    A gate run judges each MUST in each realm. Other cases run in one realm, rotated. Cases that only observe are left
+    out, unless their clause is named. A nightly run rotates the cases that only it has.
     """
     profile = selection.profile
     if profile is Profile.SMOKE:

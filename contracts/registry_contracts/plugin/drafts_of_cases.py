@@ -16,7 +16,7 @@ from registry_contracts.session.draft_cleanup import Place, note_if_there
 from registry_contracts.session.ledger import realm_as_sent
 
 _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
-#: Statuses that say that no draft is there; any other refusal may concern the account that asks.
+#: Statuses that mean that the draft is absent; any other refusal may concern the account.
 _ABSENT: Final = (404, 410)
 
 
@@ -47,7 +47,7 @@ def _outcome_of(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
         Whether it was deleted and then not found by the account that deleted it (so it is no matter of rights); and
         the role whose save was refused last, unless the draft was found absent since or saved as well.
     """
-    # Reads at the draft's address alone: another operation's refusal may concern the account that asks.
+    # Only reads at the draft's address: another operation's refusal may concern the account.
     reads = operations_with(path=load_description().operations["saveDraft"].path, safe=True)
     saved, gone, refused_to, deleted_by = False, False, None, None
     for exchange in exchanges:

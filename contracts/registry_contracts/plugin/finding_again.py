@@ -66,7 +66,7 @@ def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, 
         _aim(config, verdict, finding)
     options.profile = options.profile or verdict.profile
     options.seed = verdict.seed if options.seed is None else options.seed
-    if not cases:  # the preflight check found it, which is part of every run
+    if not cases:  # the preflight check of every run finds it
         options.clause = [finding.clause]
     return tuple(cases) or paths
 
@@ -89,7 +89,7 @@ def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
 
 
 def _aim(config: pytest.Config, verdict: VerdictFile, finding: Finding) -> None:
-    """Take over the embedded sandbox as target; an address in a kept file never gets a password."""
+    """Use the embedded sandbox of the finding's run as target; an address in a kept file never gets a password."""
     options, words, seen_at = config.option, where_of(verdict.command), verdict.target.base_url
     if (where := target_in_words(verdict.target.name, seen_at)) == EMBEDDED_IN_WORDS:
         options.target = SANDBOX
@@ -128,7 +128,7 @@ def _harmless(arguments: str) -> str:
 
 
 def command_of(config: pytest.Config) -> str:
-    """The command of a run; with `--finding` it also names the target that was taken over."""
+    """The command of a run; with `--finding` it also names the finding's target."""
     words = map(str, config.invocation_params.args)
     return shlex.join(["pytest", *words, *config.stash.get(_TAKEN_OVER, [])])
 

@@ -56,13 +56,13 @@ def expect(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> 
 
 @pytest.fixture
 def observe(request: pytest.FixtureRequest, worker: Worker, attempt: Attempt) -> Observer:
-    """Records what is seen at silent points: `observe("clause-id", "operation", seen)`."""
+    """Records observations where the document is silent: `observe("clause-id", "operation", seen)`."""
     return Observer(attempt, worker.catalogue, case_of(request.node).clauses)
 
 
 @pytest.fixture
 def settings(worker: Worker, realm: str) -> RealmSettings:
-    """The target's settings for the realm; drafts take the workflow's schema if the preflight check saw that work."""
+    """The target's settings for the realm; drafts use the workflow's schema if the preflight check saw that work."""
     settings = worker.target.realm_settings(realm)
     if settings.draft_document is None and worker.shared.offered(DRAFTS_OF_WORKFLOW):
         return replace(
@@ -110,7 +110,7 @@ def rows(
 
 @pytest.fixture
 def taken_rows(request: pytest.FixtureRequest, worker: Worker, world: World, attempt: Attempt) -> TakenRows:
-    """Sends rows that must be accepted, and claims that what was accepted is there."""
+    """Sends rows that must be accepted, and claims that accepted records exist."""
     return TakenRows(world, request.getfixturevalue, attempt, worker.catalogue, case_of(request.node).clauses)
 
 

@@ -113,7 +113,7 @@ class Forecast:
         parts += [f"temporary files run out ({self.files})"] if short else []
         wanting = many(len(self.lacking_settings), "must clause")
         parts += (
-            [f"{wanting} untested for want of a setting (--plan names them)"] if self.lacking_settings else []
+            [f"{wanting} untested: a setting is missing (--plan names them)"] if self.lacking_settings else []
         )
         return ", ".join(parts)
 
@@ -138,7 +138,7 @@ class Forecast:
 
     def _stays(self) -> str:
         if not self.permanent_records:
-            return "nothing for good but attachments"
+            return "nothing permanent except attachments"
         total = many(self.permanent_records, "permanent record")
         places = ", ".join(
             f"{number} in {realm}" for realm, number in sorted(self._records.items()) if number

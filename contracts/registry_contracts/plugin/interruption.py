@@ -124,7 +124,7 @@ class Stopping:
         # The first line is for the running test, the second for those that follow.
         warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
         self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
-        self._say("stopping: what is under way is cleaned up and reported; Ctrl-C again stops at once")
+        self._say("stopping: cleaning up and writing the reports; Ctrl-C again stops at once")
         if self._begun and not self.finishing:
             raise KeyboardInterrupt
 
@@ -151,7 +151,7 @@ def what_is_left(plan: Plan) -> Iterator[str]:
     drafts, kept = removable(entries), list(residue(entries))
     yield f"stopped at once: {many(len(drafts), 'draft')} not removed, {len(kept)} things that cannot be removed"
     if plan.sandbox_url is not None:
-        yield "the embedded sandbox is gone, and everything with it"
+        yield "the embedded sandbox is gone with all its data"
     elif drafts:
         yield f"the next run with these reports removes them, or: registry-contracts sweep --reports {folder.parent}"
     yield f"the ledger: {folder}"

@@ -78,7 +78,7 @@ class State(StrEnum):
     """The result of one check."""
 
     OK = "ok"
-    #: Worth reading; a run goes on.
+    #: Worth reading; the run continues.
     NOTE = "note"
     #: Not checked, or without a result.
     UNKNOWN = "unknown"
@@ -138,7 +138,7 @@ def _tried_names(target: Target, realm: str) -> Iterator[_Tried]:
 
 
 def _is_unknown(operation: str, documented: Response, own: Response, most: int | None) -> bool | None:
-    """Whether the service does not know a documented name; None if the answers do not tell.
+    """Whether the service does not know a documented name; None if the answers are unclear.
 
     Args:
         documented: The answer to the documented name.
@@ -157,7 +157,7 @@ def _finds_no_realm(answer: Response) -> bool:
 
 
 def _listed(answer: Response) -> int:
-    """How many records a list holds; 0 if that cannot be told."""
+    """How many records a list holds; 0 if unknown."""
     try:
         return len(records(answer) or ()) if answer.success else 0
     except Ambiguous:
@@ -301,7 +301,7 @@ class Preflight:
             yield Diagnosis("realms", State.ENVIRONMENT, f"{url} {why}", stops=True)
         taken = self._send(first, headers={"Realm": first.upper()}).answer.success
         advice = (
-            f"; it takes '{first.upper()}': {sent_as_line(first)} lets the rest be judged" if taken else ""
+            f"; it accepts '{first.upper()}': {sent_as_line(first)} lets the rest be judged" if taken else ""
         )
         for realm, refusal in refused.items():
             yield Diagnosis(realm, State.NOTE, f"listDrafts: {refusal.answer.quote()}{advice}")
@@ -399,7 +399,7 @@ class Preflight:
     # Names that the settings replace.
 
     def _names(self) -> Iterator[Diagnosis]:
-        """Try the documented names that the settings replace, each in the first realm whose answers tell."""
+        """Try the documented names that the settings replace, each in the first realm with clear answers."""
         names, tested = WireNames.of(self._target), set[str]()
         if not names:
             return
@@ -416,7 +416,7 @@ class Preflight:
     def _test_name(
         self, realm: str, name: str, clause: str, operation: str, parts: dict[str, Any], most: int | None
     ) -> bool:
-        """Send a documented name twice, and note it if it is unknown; return whether the answers told."""
+        """Send a documented name twice, and note it if it is unknown; return whether the answers were clear."""
         own, unknown = self._send(realm, operation, **parts), list[bool | None]()
 
         def refusals() -> Iterator[Contrast]:

@@ -51,7 +51,7 @@ _SPOILABLE: Final = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 INCONCLUSIVE = (*OBSTACLES, Flaky)
 #: Exceptions that a case raises on purpose.
 EXPECTED = (Contradiction, *INCONCLUSIVE, Untested)
-_TRIES_DIFFER: Final = "the same requests had other results at a second try"
+_TRIES_DIFFER: Final = "the same requests had different results at a second try"
 _BAD: Final = (Verdict.FAIL, Verdict.ADVISORY)
 _FAILING: Final = (Verdict.FAIL, Verdict.ERROR)
 
@@ -249,7 +249,7 @@ def _conclusion(
     first = judged[0]
     decisive, ending = first, first.ending
     for replay in judged[1:]:
-        # An obstacle to repeating a should leaves the musts as the first attempt judged them.
+        # If an obstacle prevents a replay of a SHOULD, the MUSTs stay as the first attempt judged them.
         hindered = replay.attempt.advisory and replay.ending.verdict is Verdict.INCONCLUSIVE
         if not replay.attempt.keys and not hindered:
             decisive, ending = replay, replay.ending

@@ -162,7 +162,7 @@ class Run:
         except UsageError as error:
             raise pytest.UsageError(complaint(error)) from None
         except SuiteError as error:
-            self.worker.write_trouble("looking at the target", str(error))
+            self.worker.write_trouble("checking the target", str(error))
             pytest.exit("the suite broke", returncode=ExitCode.ERROR)
         if obstacle:
             self.unbegun = True
@@ -274,7 +274,7 @@ class Run:
         if kind == BROKEN:
             self.worker.write_trouble("worker", why)
         if exitstatus in _BROKEN or broke:
-            words = f"pytest itself broke{f': {broke}' if broke else ''}; -v shows the traceback"
+            words = f"pytest itself failed{f': {broke}' if broke else ''}; -v shows the traceback"
             self.worker.write_trouble("pytest", words)
 
     def _archive(self) -> None:

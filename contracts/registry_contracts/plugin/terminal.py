@@ -61,7 +61,7 @@ def _ordinary_passwords(target: Target | None) -> Iterator[str]:
     accounts = target.accounts.items() if target else ()
     if roles := [role for role, account in accounts if is_ordinary(account.password.reveal())]:
         yield (
-            f"warning: the password of {', '.join(roles)} is an ordinary word, which addresses and texts hold anyway; "
+            f"warning: the password of {', '.join(roles)} is an ordinary word, which addresses and texts hold too; "
             "only sign-ins are redacted: choose another password"
         )
 

@@ -100,7 +100,7 @@ class Worker(Session):
         if why := self.stopped[1]:
             return why
         if self.name != MAIN and os.getppid() != self._parent:
-            return "the run this worker belongs to is gone"
+            return "the run of this worker is gone"
         return None
 
     def send(self, request: Request) -> Exchange:

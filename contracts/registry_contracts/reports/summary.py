@@ -166,7 +166,7 @@ def _blocked(verdict: RunVerdict, verdicts: int) -> tuple[Colour, str]:
 
 def _settings(record: RunRecord, missing: Mapping[Remedy | None, int]) -> tuple[Colour, str]:
     wanted = [
-        f"{missing[remedy]:,} for want of {remedy}" for remedy in _ANSWERS_FOR["settings"] if missing[remedy]
+        f"{missing[remedy]:,} for lack of {remedy}" for remedy in _ANSWERS_FOR["settings"] if missing[remedy]
     ]
     if record.run.breaker and of_the_end(record.run.breaker) in _ANSWERS_FOR["settings"]:
         return Colour.RED, "they stopped the run early"

@@ -1,1 +1,1 @@
-"""The request pipeline, alone in connecting to a target: authentication, limits, ledger, retry, pace, clean-up."""
+"""The request pipeline, the only code that connects to a target; and the clean-up of what a run created."""

@@ -28,8 +28,8 @@ _UNAUTHENTICATED: Final = 401
 _FOR_THE_ACCOUNT: Final = (_UNAUTHENTICATED, 403)
 #: Key in the shared state of the tokens that ended early.
 _ENDED_EARLY: Final = "which tokens ended early"
-#: The fault that is counted for each of them.
-ENDED_EARLY: Final = "a token refused before its expiration, and a fresh one taken"
+#: The fault to count for each of them.
+ENDED_EARLY: Final = "a token refused before its expiration, and a fresh one accepted"
 #: Length of a timestamp up to its seconds.
 _SECONDS: Final = len("2026-01-31T08:15:00")
 #: Fresh tokens for one request if tokens are known to end early: another request may have ended one meanwhile.
@@ -118,7 +118,7 @@ class Authentication:
             if early is not None and exchange.answered and not refused:
                 self.note_fault(before, ENDED_EARLY)
                 words, issued = early
-                words += f", was refused in {request.realm}, and a fresh one taken"
+                words += f", was refused in {request.realm}, and a fresh one accepted"
                 self._note_early_end(words, issued, request.role)
             left = left - 1 if self._some_end_early else 0
             if refused and self._some_end_early:
@@ -134,8 +134,8 @@ class Authentication:
     def _outlived(self, request: Request, answer: Response) -> bool:
         """Whether a refusal may only mean that the role's token has ended meanwhile; if so, drop the token.
 
-        It may have expired; a later sign-in may have ended it, which the document leaves open; or the service may have
-        restarted and forgotten it.
+        It may have expired; a later sign-in may have ended it, since the document does not forbid that; or the service
+        may have restarted and forgotten it.
         """
         token = self.tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):
@@ -159,10 +159,10 @@ class Authentication:
             return None
         token = self.tokens.token(request.role, as_it_is=True)
         if not _carries(request, token):  # a parallel call has renewed it meanwhile
-            return f"a token of {request.role}'s", ""
+            return f"a token of {request.role}", ""
         self.tokens.forget(request.role, token.value)
         until = f" and valid until {token.expires}" if token.expires else ""
-        return f"a token of {request.role}'s, issued at {token.issued[:_SECONDS]}Z{until}", token.issued
+        return f"a token of {request.role}, issued at {token.issued[:_SECONDS]}Z{until}", token.issued
 
     def _shown_unknown(self, request: Request, token: Token, status: int) -> bool:
         """Whether the service refuses unknown tokens with this status, and this token too.

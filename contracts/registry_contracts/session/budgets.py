@@ -186,8 +186,8 @@ class ResidueBudget:
     def _refuse_evidence(self, there: Mapping[str, str], write: Request, label: str) -> None:
         """Refuse an unplanned write that repeats known evidence, or for which the plan leaves no place.
 
-        A write that can only show a should takes no planned place: a must without its place would make the run
-        inconclusive. If every place is planned, one unplanned record is allowed all the same.
+        A write that can only contradict a SHOULD gets no planned place: a MUST without its place would make the run
+        inconclusive. Even if every place is planned, one unplanned record is allowed.
         """
         room = self.unplanned(write.realm)
         unplanned = list(filter(None, there.values()))

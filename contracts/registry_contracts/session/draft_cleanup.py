@@ -88,7 +88,7 @@ def _delete_elsewhere_or_explain(actor: Actor, draft: Entry, *, certain: bool) -
         deleted = deleted or (ask("draftExists", there).success and ask("deleteDraft", there).success)
     found = ask("draftExists", as_saved)
     gone = certain and (found.status in _GONE or (found.refusal and deleted))
-    return None if gone else f"saved under Realm {draft.realm_sent}, still there or out of sight"
+    return None if gone else f"saved under Realm {draft.realm_sent}, and perhaps still there"
 
 
 def _another_deletes(session: Session, draft: Entry, case: str, asked: Collection[str]) -> bool:

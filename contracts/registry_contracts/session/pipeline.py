@@ -30,11 +30,11 @@ class Request:
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
-        altered: The part that must lead to a refusal, such as `no credentials`; empty if none, or the content.
+        altered: The part that must lead to a refusal, for example `no credentials`; empty if none, or the content.
         verbatim: Send the address as written; otherwise the client library decodes what needs no encoding.
         documented: A name to send as the interface document writes it, even if the settings replace it.
         case: Node id, or a word in brackets for the suite's own housekeeping.
-        advisory: The attempt can only find contradictions of should clauses.
+        advisory: The attempt can contradict only SHOULDs.
         signed: It carries the role's own token, which may be renewed.
         gathered: List to which the exchange is added, including those before a token's renewal.
         prepared: The final form, once the guard allowed it.
@@ -71,7 +71,7 @@ class Request:
 
     @property
     def housekeeping(self) -> bool:
-        """Whether the suite itself sends it, and no case."""
+        """Whether the suite itself sends it, not a case."""
         return self.case.startswith("[")
 
 

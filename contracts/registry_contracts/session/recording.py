@@ -67,7 +67,7 @@ class Record:
         for fault in exchange.met:
             self.faults.note(exchange, fault)
         if response is not None and response.charset:
-            why = f"JSON in {response.charset} instead of UTF-8 (RFC 8259): read all the same"
+            why = f"JSON in {response.charset} instead of UTF-8 (RFC 8259): read anyway"
             self.faults.note(exchange, why)
         if response is not None and response.content and exchange.method == "HEAD":
             self.faults.note(exchange, "content after the answer to HEAD, which must have none (RFC 9110)")

@@ -1,4 +1,4 @@
-"""Retry: tries a request as often as is polite and safe.
+"""Retry: repeats a request if that is polite and safe.
 
 A write whose answer was lost is looked up before it is sent again. If a request has no answer, a control request shows
 whether it is blocked on the way or the service is down.
@@ -65,7 +65,7 @@ _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-en
 
 @dataclass(eq=False, repr=False)
 class Retry:
-    """Sends each request as often as is polite and safe; `redact` removes secrets from the texts of faults."""
+    """Sends each request and retries it if that is polite and safe; `redact` removes secrets from texts of faults."""
 
     below: Pace
     target: Target

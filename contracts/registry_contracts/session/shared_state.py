@@ -25,7 +25,7 @@ PRIVATE_PREFIX: Final = "registry-contracts-"
 _OWNER_ONLY: Final = 0o077
 
 
-#: Errors of file systems without locks, such as some network shares.
+#: Errors of file systems without locks, for example some network shares.
 _NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
@@ -49,7 +49,7 @@ class ProcessLock:
             raise UsageError(
                 f"the file system of '{folder.parent}' has no locks; name another folder with {option}"
             ) from None
-        # The lock gets its name once it is held: otherwise another process might take this one for dead.
+        # The lock gets its name once it is held: otherwise another process might think that this one is dead.
         begun.rename(self._path)
 
     def release(self) -> None:

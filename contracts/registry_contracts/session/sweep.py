@@ -46,14 +46,14 @@ SWEEPING: Final = "[sweeping]"
 _LONGEST_RUN_HOURS: Final = 24.0
 _MOST_NAMED: Final = 5
 _PAGE: Final = 100
-#: Most pages that are read of a list.
+#: Maximum number of pages to read of a list.
 _MOST_PAGES: Final = 200
 #: Shorter texts are numbers or years, not moments.
 _SHORTEST_MOMENT: Final = len("2026-01-01T00:00")
 
 
 class _Facts(OpenFormat, frozen=True):
-    """What a sweep needs of `run.json`; the token's pattern makes sure that it only matches a run's records."""
+    """The part of `run.json` that a sweep needs; the token's pattern ensures that it matches only a run's records."""
 
     base_url: str
     token: Annotated[str, Meta(pattern=f"^[a-z0-9]{{{TOKEN_LENGTH}}}$")]
@@ -250,7 +250,7 @@ def _why_spared(
     draft: Entry, record: dict[str, Any], at_work: set[str], older_than: timedelta, *, all_of_mine: bool
 ) -> str | None:
     if draft.identifier[len(SUITE_PREFIX) :][:TOKEN_LENGTH] in at_work:
-        return "its run is going on"
+        return "its run is still active"
     if all_of_mine:
         return None
     if not is_signed(draft.identifier):

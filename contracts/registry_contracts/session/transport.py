@@ -56,7 +56,7 @@ def _content_behind(response: requests.Response, wait: float) -> bytes:
         wire.settimeout(timeout)
 
 
-#: Most interim answers (1xx) that are skipped.
+#: Maximum number of interim answers (1xx) to skip.
 _MOST_INTERIM: Final = 20
 _TOO_MANY_INTERIM: Final = "too many interim answers"
 _SWITCHING: Final = 101
@@ -141,7 +141,7 @@ class _TimedAdapter(HTTPAdapter):
         return manager
 
 
-#: Longest body that is read, far above any answer that the interface describes.
+#: Longest body to read, far above any answer that the interface describes.
 LARGEST_BODY = 16 * 1024 * 1024
 #: Time limit for accepting a connection.
 LONGEST_CONNECT_SECONDS = 5.0

@@ -162,9 +162,9 @@ class CheckFile(Format, frozen=True, kw_only=True):
 
 _STANDINGS_IN_WORDS: Final = {
     Standing.FAIL: "breaks the interface",
-    Standing.ADVISORY: "does otherwise than it should",
+    Standing.ADVISORY: "does something else than it should",
     Standing.UNCONFIRMED: "may break the interface; something else could explain it",
-    Standing.OBSERVED: "does what the document leaves open",
+    Standing.OBSERVED: "does something about which the document is silent",
 }
 
 

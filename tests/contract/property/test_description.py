@@ -7,7 +7,7 @@ import pytest
 from registry_contracts.cases import Case, Expect, Properties, World, contract, described_inputs
 from registry_contracts.interface.description import load_description
 
-#: Operations that leave nothing behind which the interface cannot remove.
+#: Operations that leave nothing permanent behind.
 OPERATIONS = (
     "saveDraft",
     "getDraft",
@@ -16,7 +16,7 @@ OPERATIONS = (
     "listAttachments",
     "updateContact",
 )
-#: Further ones: what they leave goes with its document, or is refused for the body that breaks the description.
+#: The others: they add files to documents, or their bodies break the description and are refused.
 OTHERS = tuple(name for name in load_description().operations if name not in OPERATIONS)
 
 
@@ -25,7 +25,7 @@ Judge = Callable[[Case], None]
 
 @pytest.fixture
 def judge(world: World, expect: Expect, operation: str) -> Judge:
-    """Send a generated case of the operation, and claim what the description says of the answer."""
+    """Send a generated case of the operation, and claim that the answer is as described."""
     return described_inputs.DescribedInputs(operation, world, expect).claim_as_described
 
 

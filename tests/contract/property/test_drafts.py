@@ -30,7 +30,7 @@ def test_any_content_that_was_saved_comes_back(
     properties: Properties,
     deal: Deal,
 ) -> None:
-    """Get returns the full content of the latest save, whatever values its members have."""
+    """A read returns the full content of the latest save, whatever values its members have."""
     drafts = drawn_contents.DrawnDrafts(world, expect, another)
     properties.hold(
         drawn_contents.successions(),

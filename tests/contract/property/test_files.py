@@ -18,7 +18,7 @@ def test_any_bytes_of_any_kind_come_back(
     """A file comes back as it was sent: byte order marks, line ends, nulls and invalid text, also at block edges."""
     files = drawn_contents.DrawnFiles(world, expect)
     first = list(deal(drawn_contents.FIRST).values())
-    # Nothing removes an attachment: a run makes no more of them than it needs.
+    # Attachments are permanent: a run makes no more of them than it needs.
     properties.hold(
         drawn_contents.files(),
         files.claim_comes_back,

@@ -1,4 +1,4 @@
-"""Every single fault that Schemathesis makes of the OpenAPI description, judged by the clause that covers it."""
+"""Every single fault that Schemathesis derives from the OpenAPI description, judged by the clause that covers it."""
 
 from registry_contracts.cases import (
     Case,
@@ -19,7 +19,7 @@ OTHERS = tuple(name for name in load_description().operations if name not in CON
 @contract(requests=3.1, dealt=7, nightly=26, faults=True, operations=OTHERS)
 @with_generated_cases
 def test_single_faults_are_turned_down(cases: tuple[Case, ...], probe: Probe) -> None:
-    """A request with one fault in it is refused wherever the document rules the fault out."""
+    """A request with one fault is refused if the document rules the fault out."""
     probe.judge_all(cases)
 
 
@@ -35,5 +35,5 @@ def test_single_faults_are_turned_down(cases: tuple[Case, ...], probe: Probe) ->
 )
 @with_generated_cases
 def test_faults_of_contacts_are_told_by_their_errors(cases: tuple[Case, ...], probe: Probe) -> None:
-    """A contact with a fault in it is refused, and its errors array names each fault in the documented form."""
+    """A contact with a fault is refused, and the errors array names each fault in the documented form."""
     probe.judge_all(cases)

@@ -1,4 +1,4 @@
-"""Identifiers: every near miss of the rule is refused; every valid one names a document of its own."""
+"""Identifiers: every near miss of the rule is refused; every valid one names a separate document."""
 
 import pytest
 
@@ -20,7 +20,7 @@ NearMisses = identifiers.NearMisses
 
 @pytest.fixture
 def misses(world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str) -> NearMisses:
-    """Requests of the case's operation that are right except for their identifier."""
+    """Requests of the case's operation that are valid except for their identifier."""
     return NearMisses(operation, world, ordinary, expect)
 
 
@@ -35,7 +35,7 @@ def misses(world: World, ordinary: OrdinaryRequests, expect: Expect, operation: 
 def test_a_near_miss_of_the_rule_finds_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
-    """A uid that just breaks the rule is refused, and not corrected to the uid of an existing record."""
+    """A uid that slightly breaks the rule is refused, and not corrected to the uid of an existing record."""
     misses.claim_all_refused(properties, deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)
 
@@ -53,7 +53,7 @@ def test_a_near_miss_of_the_rule_finds_nothing(
 def test_a_near_miss_of_the_rule_stores_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
-    """A draft or file under a uid that just breaks the rule is refused, and not stored."""
+    """A draft or file under a uid that slightly breaks the rule is refused, and not stored."""
     misses.claim_all_refused(properties, deal)
     misses.claim_nothing_left(deal)
     observe("uid-refusal-answer", operation, shape(misses.refused) if misses.refused else None)

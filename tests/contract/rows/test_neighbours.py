@@ -1,4 +1,4 @@
-"""A change of one draft or file leaves a similar one as it was: rows of action, relation and caller."""
+"""A change of one draft or file leaves a similar one unchanged: rows of action, relation and caller."""
 
 import pytest
 
@@ -12,7 +12,7 @@ ROWS = [pytest.param(each, id=str(each), marks=contract(each.clause)) for each i
 def test_a_neighbour_stays(
     request: pytest.FixtureRequest, world: World, elsewhere: Elsewhere, expect: Expect, touch: table.Touch
 ) -> None:
-    """A draft stays as it was saved after a similar one was saved, saved again or deleted, or an absent one deleted."""
+    """A draft stays unchanged when a similar one is saved, saved again or deleted, or an absent one is deleted."""
     neighbours.claim_stays(expect, world, touch, request.getfixturevalue, elsewhere)
 
 
@@ -20,11 +20,11 @@ def test_a_neighbour_stays(
 @contract("attachment-create-listed", "attachment-download-same", "attachment-list-own-only")
 @contract(requests=8.6, turns=True)
 def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
-    """A file is listed and returned after another document got a similar one, and after that one is gone."""
+    """A file is still listed and downloads after another document got a similar one, and after that one is gone."""
     neighbours.claim_file_stays(expect, world, relation)
 
 
 @contract("attachment-several", operations=("createAttachment", "getAttachment"), requests=5)
 def test_files_whose_names_differ_in_letter_case_keep_their_bytes(world: World, expect: Expect) -> None:
-    """Each of two listed files of a document is downloaded with its own bytes, also if one name is in capitals."""
+    """Each of two listed files of a document downloads with its own bytes, even if one name is in capitals."""
     neighbours.claim_bytes_beside_name_in_capitals(expect("attachment-several", "getAttachment"), world)

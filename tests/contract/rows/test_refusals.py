@@ -1,7 +1,7 @@
-"""Rows of the factor table with one reason for a refusal, whatever their other values are.
+"""Rows of the factor table with one reason for a refusal and any other values.
 
-A row's id says what is sent: `updateWorkflowRecord-locked-caller_nau` is an update of a locked record by the account
-with the NAU role.
+The id of a row says what is sent: `updateWorkflowRecord-locked-caller_nau` is an update of a locked record by the
+account with the NAU role.
 """
 
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ from registry_contracts.cases import (
 
 DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
-#: What a refusal for want of a token shows besides.
+#: Further clauses that a refusal without a token shows.
 OF_TOKENS = ("json-bodies", "token-missing-answer")
-#: Whose requests without a token `smoke` sends; a scenario there saves a draft without one.
+#: Operations that `smoke` sends without a token; a scenario there saves a draft without one.
 IN_SMOKE = ("getDraft", "getDraftInfo", "deleteDraft", "listDrafts", "createAttachment", "listAttachments")
 
 

@@ -1,4 +1,4 @@
-"""Rows of the factor table without a reason for a refusal: what is accepted is there, and comes back whole."""
+"""Rows of the factor table without a reason for a refusal: accepted records exist and come back whole."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ from registry_contracts.cases import (
     turns=True,
 )
 def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
-    """Every operation that shows drafts shows an accepted draft in full, until it is deleted."""
+    """Every read of drafts shows an accepted draft in full until it is deleted."""
     taken_rows.claim(row)
 
 
@@ -70,5 +70,5 @@ def test_a_contact_is_updated_whatever_the_form(accepted_rows: AcceptedRows, row
 @for_each_row(partial(table.taken, "listDrafts"))
 @contract(*taken_rows.LIST_CLAUSES, operations=["listDrafts"], requests=1, turns=True)
 def test_a_list_answers_whoever_asks(accepted_rows: AcceptedRows, row: table.Row) -> None:
-    """A list of drafts has no more entries than were asked for, and none twice, whichever account asks."""
+    """A list of drafts has no more entries than $top allows, and none twice, for every account."""
     accepted_rows.claim(row)

@@ -1,4 +1,4 @@
-"""Access to attachments: creating and listing need a token; the rest is not shown."""
+"""Access to attachments: creating and listing need a token; the document does not say more."""
 
 from registry_contracts.cases import (
     Actor,
@@ -18,7 +18,7 @@ from registry_contracts.cases import (
 def test_reading_attachments_without_a_token_is_observed(
     world: World, anonymous: Actor, observe: Observer
 ) -> None:
-    """The document does not show whether exists, get and thumbnail need a token."""
+    """The document does not say whether exists, get and thumbnail need a token."""
     path = shared_document(world).pictures[0].path
     exists, got = (
         anonymous.send(operation, path=path) for operation in ("attachmentExists", "getAttachment")
@@ -31,7 +31,7 @@ def test_reading_attachments_without_a_token_is_observed(
 
 @contract("attachment-of-another", profile="nightly", requests=2.7)
 def test_the_document_of_another_account_is_observed(world: World, other: Actor, observe: Observer) -> None:
-    """The document does not show whether one account may list or create attachments of the document of another."""
+    """The document does not say whether an account may list or create attachments of another account's document."""
     uid = document_for_uploads(world)
     observe("attachment-of-another", "listAttachments", status(attachments_of(other, uid).page().exchange))
     observe(
@@ -41,7 +41,7 @@ def test_the_document_of_another_account_is_observed(world: World, other: Actor,
 
 @contract("attachment-by-restricted", profile="nightly", requests=2)
 def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
-    """The document does not show how attachment operations answer an account without rights."""
+    """The document does not say how attachment operations answer an account without rights."""
     uid = document_for_uploads(world)
     observe(
         "attachment-by-restricted", "listAttachments", status(attachments_of(restricted, uid).page().exchange)
@@ -55,7 +55,7 @@ def test_an_account_without_rights_is_observed(world: World, restricted: Actor, 
 
 @contract("attachment-document-unknown", "attachment-failure-status", requests=2)
 def test_a_document_that_does_not_exist_is_observed(world: World, observe: Observer) -> None:
-    """The document does not show how creating or listing attachments of a missing document is answered."""
+    """The document does not say how a service answers uploads to, or lists of, a document that does not exist."""
     uid = world.uid()
     created, page = upload(world.author, uid, "lost.txt", b"lost\n"), attachments_of(world.author, uid).page()
     observe("attachment-document-unknown", "createAttachment", status(created))

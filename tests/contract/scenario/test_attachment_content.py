@@ -17,11 +17,11 @@ from registry_contracts.cases import (
 )
 
 MEBIBYTE = 1024**2
-#: So many bytes are read in several pieces.
+#: A file of this size is read in several pieces.
 MORE_THAN_A_BLOCK = 70_000
-#: JSON that is written otherwise once it is read.
+#: JSON that changes when it is parsed and written again.
 DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
-#: Sizes of large files, in bytes, each above a bound that services have without saying so.
+#: Sizes of large files in bytes, each above a common undocumented limit.
 LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
 
@@ -61,7 +61,7 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
 
 @contract("attachment-name-unusual", "attachment-download-same", requests=8, turns=True)
 def test_unusual_names_are_observed(world: World, expect: Expect, observe: Observer) -> None:
-    """The document does not show which names are allowed; a file that is found under its name has its bytes."""
+    """The document does not say which names are allowed; a file that is found under its name has its bytes."""
     uid = world.document()
     same = expect("attachment-download-same", "getAttachment")
     seen = {}
@@ -73,7 +73,7 @@ def test_unusual_names_are_observed(world: World, expect: Expect, observe: Obser
 
 @contract("attachment-empty-file", requests=4)
 def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
-    """The document does not show how an attachment without bytes is answered."""
+    """The document does not say how an empty file is answered."""
     uid = world.document()
     empty = upload(world.author, uid, "empty.txt", b"")
     seen = {"status": status(empty), "listed": attachments_of(world.author, uid).page().size}
@@ -82,7 +82,7 @@ def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
 
 @contract("attachment-sent-type", "attachment-download-same", requests=3)
 def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
-    """The effect of a Content-Type sent with a file is not shown; a file that is found has its bytes."""
+    """The document does not say what a Content-Type sent with a file does; a file that is found has its bytes."""
     uid, headers = document_for_uploads(world), {"Content-Type": "application/json"}
     seen = attachments.claim_kept_if_taken(
         expect("attachment-download-same", "getAttachment"), world, uid, f"{world.uid()}.json", DATA, headers
@@ -92,7 +92,7 @@ def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, obser
 
 @contract("attachment-download-type", "attachment-success-status", requests=1)
 def test_what_a_download_comes_with_is_observed(world: World, observe: Observer) -> None:
-    """The type, the file name header and the redirects of a download are not shown."""
+    """The document does not show the type, the file name header and the redirects of a download."""
     attachment = shared_document(world).attachments[0]
     answer = world.author.get_attachment(attachment.path).answer
     named = "content-disposition" in answer.headers

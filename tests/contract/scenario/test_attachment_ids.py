@@ -13,7 +13,7 @@ from registry_contracts.cases import (
 )
 
 READS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
-#: What is absent is asked for so often: an answer may be right the first time only.
+#: How often to ask for an absent attachment: only the first answer may be right.
 AGAIN = 5
 
 
@@ -22,7 +22,7 @@ AGAIN = 5
 def test_an_unknown_identifier_finds_nothing(
     world: World, deal: Deal, expect: Expect, observe: Observer
 ) -> None:
-    """An identifier that the document does not have is not found, whatever the name beside it."""
+    """An identifier that the document does not have is not found, under any file name."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(shared_documents.ABSENT)}
     got, preview = (world.author.send(operation, path=path) for operation in READS[1:])
     expect("attachment-get-absent").refused(got)
@@ -37,7 +37,7 @@ def test_an_unknown_identifier_finds_nothing(
 @contract("attachment-get-other-document", "attachment-thumbnail-other-document", requests=4)
 @contract(relies_on=["attachment-get-absent", "attachment-thumbnail-absent"])
 def test_an_attachment_of_another_document_is_not_given(world: World, expect: Expect) -> None:
-    """Neither an attachment nor its thumbnail is given through another document."""
+    """Neither an attachment nor its thumbnail is returned under another document."""
     attachment, elsewhere = shared_documents.attachment_elsewhere(world)
     path = attachment.path | {"uid": elsewhere.uid}
     picture = shared_document(world).pictures[-1].path | {"uid": elsewhere.uid}
@@ -48,7 +48,7 @@ def test_an_attachment_of_another_document_is_not_given(world: World, expect: Ex
 
 @contract("attachment-name-disagrees", requests=3)
 def test_a_name_that_does_not_go_with_the_identifier_is_observed(world: World, observe: Observer) -> None:
-    """The document does not show how a file name that does not match the attachment identifier is answered."""
+    """The document does not say how a file name that does not match the attachment identifier is answered."""
     path = shared_document(world).pictures[0].path | {"filename": "another-name.png"}
     observe("attachment-name-disagrees", "attachmentExists", status(world.author.attachment_exists(path)))
     observe("attachment-name-disagrees", "getAttachment", status(world.author.get_attachment(path)))

@@ -25,7 +25,7 @@ from registry_contracts.cases import (
     usable,
 )
 
-#: More than any usual size of a page, be it a hundred.
+#: More than any usual page, even one of a hundred.
 MANY = 122
 
 
@@ -56,7 +56,7 @@ def test_a_picture_can_be_attached(world: World, expect: Expect) -> None:
     turns=True,
 )
 def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expect) -> None:
-    """An attachment that was created is in the list, exists, and gives back its bytes."""
+    """A created attachment is listed, exists, and downloads with its bytes."""
     attachment = second_document(world).attachments[0]
     attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
     expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
@@ -66,14 +66,14 @@ def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expe
 @contract("attachment-several", requests=10, dealt=8)
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 def test_the_first_attachment_stays_while_others_are_added(world: World, expect: Expect, deal: Deal) -> None:
-    """A document takes a second attachment; the first is listed and keeps its bytes, however many follow it."""
+    """A document accepts a second attachment; the first stays listed and keeps its bytes when more follow."""
     uid, count = world.document(), max(deal({"three": 3, "thirteen": 13, "seven": 7}).values())
     first = attach(world.author, uid, "attachment-1.txt", b"1", promise="attachment-create-accepted")
     expect("attachment-several", "createAttachment").accepted(
         upload(world.author, uid, "attachment-2.txt", b"2")
     )
     for number in range(3, count + 1):
-        # How many a document takes is not shown.
+        # The document does not say how many attachments are accepted.
         if not usable(upload(world.author, uid, f"attachment-{number}.txt", str(number).encode())).success:
             break
     attachments.claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
@@ -89,7 +89,7 @@ def test_the_first_attachment_stays_while_others_are_added(world: World, expect:
     turns=True,
 )
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
-    """Each of many attachments comes back with its bytes; pages of two hold each once."""
+    """Each of many attachments downloads with its bytes; pages of two hold each once."""
     uid, files = world.document(), drawn_contents.many_files(world, MANY)
     first = attach(world.author, uid, *files.popitem())
     taken = attachments.claim_each_kept(expect, world, first, files)
@@ -107,7 +107,7 @@ def test_a_document_lists_its_own_attachments_only(world: World, expect: Expect)
 
 @contract("attachment-listed-identifier", requests=1)
 def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect) -> None:
-    """A listed attachment carries an integer that serves as its identifier in the other operations."""
+    """A listed attachment holds an integer that works as its identifier in the other operations."""
     attachment = shared_document(world).attachments[2]
     page = attachments_of(world.author, attachment.path["uid"]).page()
     record = next((each for each in page.records or () if attachment_ids.lists(each, attachment)), None)
@@ -123,7 +123,7 @@ def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect
 
 @contract("attachment-list-empty", relies_on=["attachment-list-own-only"], requests=4)
 def test_a_document_without_attachments_has_an_empty_list(world: World, expect: Expect) -> None:
-    """A document without attachments has an empty list, by an empty array, by 204 or by 404."""
+    """A document without attachments has an empty list: an empty array, 204 or 404."""
     lists.claim_empty(expect("attachment-list-empty"), attachments_of(world.author, world.document()).page())
 
 
@@ -137,7 +137,7 @@ def test_a_name_needs_no_extension(world: World, expect: Expect) -> None:
 
 @contract("attachment-name-taken", profile="nightly", requests=7)
 def test_a_second_attachment_of_the_same_name_is_observed(world: World, observe: Observer) -> None:
-    """The document does not show how a second attachment of the same name is answered."""
+    """The document does not say how a second attachment of the same name is answered."""
     uid = world.document()
     first = attach(world.author, uid, "twice.txt", b"first\n")
     again = upload(world.author, uid, "twice.txt", b"second\n")

@@ -1,4 +1,4 @@
-"""Temporary files become attachments; those that never were uploaded do not."""
+"""Temporary files become attachments; files that were never uploaded do not."""
 
 from functools import partial
 
@@ -31,7 +31,7 @@ def test_a_temporary_file_becomes_an_attachment(
 ) -> None:
     """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded.
 
-    Before that it is refused under its identifier with unsafe URL characters around it.
+    With URL-unsafe characters around its identifier it is refused first.
     """
     uid = world.document()
     unsafe = partial(attachments.claim_unsafe_refused, expect("attachment-temporary-characters"), world)

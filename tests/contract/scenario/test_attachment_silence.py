@@ -16,7 +16,7 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 
 @contract("attachment-fields", "attachment-list-default", "attachment-success-status", requests=2)
 def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
-    """Fields, envelope, order and length of a list of attachments are not shown."""
+    """The document does not show the fields, envelope, order and length of a list of attachments."""
     shared = shared_document(world)
     attached = attachments_of(world.author, shared.uid)
     page = attached.page()
@@ -31,7 +31,7 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
 
 @contract("attachment-list-option-empty", "attachment-list-options-with-dollar", requests=6)
 def test_odd_options_are_observed(world: World, observe: Observer) -> None:
-    """The effect of options without a value, of negative numbers, and of options with a dollar is not shown."""
+    """The document does not say what empty options, negative numbers and options with a dollar sign do."""
     uid = shared_document(world).uid
     attached, dollar = (
         attachments_of(world.author, uid),

@@ -18,7 +18,7 @@ from registry_contracts.cases import (
     upload,
 )
 
-#: With the length announced, and in chunks without announcing it.
+#: With Content-Length, and in chunks without it.
 SENDINGS = pytest.mark.parametrize(
     "send", [contents.Announced, contents.Chunks], ids=["announced", "chunked"]
 )
@@ -28,7 +28,7 @@ SENDINGS = pytest.mark.parametrize(
 @contract("attachment-size-within", "attachment-exists-present", requests=3)
 @contract(relies_on=["attachment-download-same"])
 def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
-    """A file somewhat below the limit is accepted and can be downloaded whole."""
+    """A file slightly below the limit is accepted and can be downloaded whole."""
     taken, same = (expect("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
     claims = taken, expect("attachment-exists-present"), same
     attachments.claim_large(claims, world, f"{world.uid()}.bin", limit.within)

@@ -1,4 +1,4 @@
-"""Previews: the thumbnail of a picture is an image, and its own."""
+"""Previews: the thumbnail of a picture is an image of that picture."""
 
 from registry_contracts.cases import (
     Expect,
@@ -18,7 +18,7 @@ from registry_contracts.cases import (
 
 @contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
-    """The thumbnail of an image has the bytes of an image; a text's thumbnail, if there is one, has others."""
+    """The thumbnail of a picture is an image; the thumbnail of a text, if there is one, is not the text itself."""
     document = shared_document(world)
     picture, text = document.pictures[0], document.texts[0]
     shared_documents.need_given_back(world, picture)
@@ -50,7 +50,7 @@ def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -
 
 @contract("attachment-thumbnail-form", requests=2)
 def test_the_form_of_a_thumbnail_is_observed(world: World, observe: Observer) -> None:
-    """Format and size of a thumbnail, and thumbnails of other files than images, are not shown."""
+    """The document does not show the format and size of a thumbnail, nor thumbnails of files that are not images."""
     shared = shared_document(world)
     picture = attachments.preview(world, shared.pictures[0]).answer
     text = world.author.get_attachment_thumbnail(shared.texts[0].path).answer

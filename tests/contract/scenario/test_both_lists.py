@@ -35,7 +35,7 @@ unsound_files = partial(known_files, sound=False)
 def of_both(
     what: str, drafts: Any = known_drafts, files: Any = known_files, *, relies_on: Any = ((), ())
 ) -> pytest.MarkDecorator:
-    """One case for each list, with the clause that speaks of it, what makes the list, and what the case relies on."""
+    """One case for each list, with its clause, the function that makes the list, and the preconditions."""
     rows = (f"list-{what}", drafts), (f"attachment-list-{what}", files)
     params = [
         pytest.param(*row, id=name, marks=contract(row[0], relies_on=others))
@@ -56,7 +56,7 @@ def of_both(
 def test_top_bounds_the_list(
     top: int, clause: str, known: Callable[[World], Lister], world: World, expect: Expect
 ) -> None:
-    """With top no more items are returned than it says."""
+    """With top, a list returns at most that many items."""
     lists.claim_bounded(expect(clause), known(world), top)
 
 
@@ -64,7 +64,7 @@ def test_top_bounds_the_list(
 @of_both("skip", all_drafts)
 @contract(operations=LISTS, requests=4)
 def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """With skip the list starts as many items later as it says, up to the last one."""
+    """With skip, the list starts that many items later, up to the last one."""
     lists.claim_parts(expect(clause), known(world), (1, None), (5, None))
 
 
@@ -72,14 +72,14 @@ def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: E
 @of_both("top-zero", all_drafts, relies_on=(["list-top"], ["attachment-list-top"]))
 @contract(operations=LISTS, requests=1)
 def test_a_top_of_zero_returns_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """With a top of zero no item is returned; a refusal returns none."""
+    """With a top of zero, no item is returned; a refusal counts too."""
     lists.claim_no_items(expect(clause), known(world).lister.page(top=0))
 
 
 @contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
 @contract(relies_on=["list-collection-with-skip"])
 def test_skip_beyond_the_end_gives_no_draft(world: World, expect: Expect) -> None:
-    """With a skip larger than the number of drafts no item is returned."""
+    """With a skip larger than the number of drafts, no item is returned."""
     page = known_drafts(world).lister.page(skip=lists.BEYOND)
     lists.claim_no_items(expect("list-skip-beyond"), page)
     lists.claim_empty(expect("list-skip-beyond-empty"), page)
@@ -91,7 +91,7 @@ def test_skip_beyond_the_end_gives_no_draft(world: World, expect: Expect) -> Non
 def test_skip_beyond_the_end_gives_no_attachment(
     skip: int, world: World, expect: Expect, observe: Observer
 ) -> None:
-    """With a skip beyond the end of the list no attachment is returned."""
+    """With a skip beyond the end of the list, no attachment is returned."""
     page = known_files(world).lister.page(skip=skip)
     observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
     lists.claim_no_items(expect("attachment-list-skip-beyond"), page)
@@ -118,13 +118,13 @@ def test_not_every_order_is_passed_over(clause: str, known: Known, world: World,
 @of_both("orderby")
 @contract(operations=LISTS, requests=1)
 def test_items_come_in_rising_order(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """With orderby on a field the items come in rising order of it."""
+    """With orderby on a field, the items come in ascending order of that field."""
     known_lists.claim_ordered(expect(clause), known(world))
 
 
 @contract("attachment-list-orderby", requests=1)
 def test_attachments_come_in_falling_order(world: World, expect: Expect) -> None:
-    """With orderby on a field and the word desc, the attachments come in falling order of it."""
+    """With orderby on a field and the word desc, the attachments come in descending order of that field."""
     known_lists.claim_ordered(expect("attachment-list-orderby"), known_files(world), falling=True)
 
 
@@ -136,7 +136,7 @@ def test_numbers_come_in_the_order_of_their_values(world: World, expect: Expect)
 
 @contract("list-orderby-falling", relies_on=["list-orderby"], requests=1)
 def test_drafts_come_in_falling_order(world: World, expect: Expect) -> None:
-    """With $orderby on a field and the word desc, the drafts come in falling order of it."""
+    """With $orderby on a field and the word desc, the drafts come in descending order of that field."""
     known_lists.claim_ordered(expect("list-orderby-falling"), known_drafts(world), falling=True)
 
 
@@ -148,7 +148,7 @@ def test_drafts_come_in_falling_order(world: World, expect: Expect) -> None:
 def test_pages_of_an_ordered_list_are_in_order(
     clause: str, known: Known, world: World, expect: Expect
 ) -> None:
-    """Orderby applies before skip and top, so that pages taken together are in order."""
+    """Orderby applies before skip and top, so consecutive pages are in order."""
     asked = known(world)
     falling = replace(asked, lister=asked.lister.with_fixed(orderby=asked.order(falling=True)))
     lists.claim_parts(expect(clause), falling, *lists.pages(asked, 3))

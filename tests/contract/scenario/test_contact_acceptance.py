@@ -1,7 +1,7 @@
 """Contacts that are accepted: minimal and full, in several languages, with several items.
 
-A contact cannot be removed through the interface: two are created for each realm and run, and updates all go to one
-that is reused.
+The interface cannot remove a contact: each run creates two in each realm, and all updates go to one contact that runs
+reuse.
 """
 
 from registry_contracts.cases import (
@@ -60,7 +60,7 @@ def test_a_contact_with_its_mandatory_fields_is_created(
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
-    """A contact with all 26 fields, languages and items is created where a faulty one was refused, or else anew."""
+    """A full contact in several languages is created under the identifier of a refused one, or else a fresh one."""
     faulty = contacts.send(sample_records.without(contacts.record(contacts.uid), "lastName"))
     contacts.reporting().claim_told(
         expect, "contact-mandatory-last-name", faulty, "lastName", "body.lastName:missing"
@@ -122,7 +122,7 @@ def test_a_contact_is_updated_with_everything(
 def test_any_optional_field_may_be_left_out_whatever_others_are_there(
     contacts: ContactRequests, world: World, deal: Deal, expect: Expect
 ) -> None:
-    """An optional field may be left out, whichever other fields are there."""
+    """Each optional field may be left out, whichever other fields are sent."""
     mixes = deal(sample_records.optional_mixes(world.samples.full_contact(contacts.uid)))
     sent = contact_requests.claim_none_demanded(
         expect("contact-optional-not-demanded", UPDATE), contacts, mixes.values()

@@ -22,7 +22,7 @@ def test_an_empty_record_is_refused(contacts: ContactRequests, expect: Expect, o
 def test_every_missing_field_is_named_at_once(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
-    """When several mandatory fields are missing, the errors array names each of them."""
+    """If several mandatory fields are missing, the errors array names each of them."""
     sent = errors_array.told_before(
         contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
     )

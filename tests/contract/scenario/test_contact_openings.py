@@ -1,7 +1,7 @@
 """Contacts where the interface document is silent: observed, never claimed.
 
-A record that might be accepted updates the reused contact, or has a fault besides, so that these observations leave
-nothing behind.
+A record that might be accepted updates the reused contact, or has another fault, so these observations leave nothing
+behind.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from registry_contracts.cases import (
 
 Table = dict[str, dict[str, Any]]
 UNKNOWN, NO_FORM = {"identifier": sample_records.UNKNOWN_TERM}, "neither here nor there"
-#: Fields of a record that are open, by clause and by what is open about them.
+#: Fields with undocumented rules, by clause and by what is undocumented.
 OPEN: dict[str, Table] = {
     "contact-mandatory-empty": {
         "firstName": {"firstName": ""},
@@ -59,7 +59,7 @@ OPEN: dict[str, Table] = {
 def test_values_that_may_be_taken_or_refused(
     contacts: ContactRequests, observe: Observer, deal: Deal
 ) -> None:
-    """Empty values, unlisted terms, odd forms and further members in an update."""
+    """The document does not say how an update treats empty values, unlisted terms, odd forms and further members."""
     record = contacts.record()
     header, country = record["header"], record["country"]
     further: dict[str, Table] = {
@@ -78,7 +78,7 @@ def test_values_that_may_be_taken_or_refused(
 def test_a_header_that_disagrees(
     contacts: ContactRequests, world: World, observe: Observer, operation: str
 ) -> None:
-    """Whether the errors name a header with another uid or schema than the request's."""
+    """The document does not say whether errors name a header with another uid or schema than the request's."""
     faulty = sample_records.without(contacts.record(), "lastName")
     odd = {"identifier": world.uid(), "schema": sample_records.UNKNOWN_TERM}
     sent = {
@@ -96,7 +96,7 @@ def test_a_header_that_disagrees(
 def test_an_identifier_in_the_header_outside_the_rule(
     contacts: ContactRequests, world: World, observe: Observer
 ) -> None:
-    """Whether the identifier of a new contact has to obey the identifier rule."""
+    """The document does not say whether the identifier of a new contact must obey the identifier rule."""
     odd = {
         "short": world.uid(UID_SHORTEST - 1),
         "long": world.uid(UID_LONGEST + 1),
@@ -115,7 +115,7 @@ def test_an_identifier_in_the_header_outside_the_rule(
 
 @contract("contact-update-unknown", operations=["updateContact"], requests=1)
 def test_an_update_of_no_contact(world: World, observe: Observer) -> None:
-    """Whether an unknown uid is reported before a fault in the record."""
+    """The document does not say whether an unknown uid is reported before a fault in the record."""
     uid = world.uid()
     record = sample_records.without(world.samples.contact(uid), "lastName")
     sent = world.author.send(
@@ -126,7 +126,7 @@ def test_an_update_of_no_contact(world: World, observe: Observer) -> None:
 
 @contract("contact-update-by-another", operations=["updateContact"], requests=1.7)
 def test_an_update_by_another_account(contacts: ContactRequests, other: Actor, observe: Observer) -> None:
-    """Whether a faulty update by another account is refused for its content or for who sends it."""
+    """The document does not say why a faulty update by another account is refused: for its content or its sender."""
     sent = contacts.send(sample_records.without(contacts.record(), "lastName"), actor=other)
     observe("contact-update-by-another", "updateContact", errors_array.outcome(sent))
 
@@ -135,14 +135,14 @@ def test_an_update_by_another_account(contacts: ContactRequests, other: Actor, o
 def test_a_contact_by_an_account_without_rights(
     contacts: ContactRequests, restricted: Actor, observe: Observer, operation: str
 ) -> None:
-    """Whether a faulty record by an account without rights is refused for its content or for who sends it."""
+    """The document does not say why a faulty record by an account without rights is refused: content or sender."""
     sent = contacts.send(sample_records.without(contacts.record(), "lastName"), actor=restricted)
     observe("contact-by-restricted", operation, errors_array.outcome(sent))
 
 
 @contract("contact-read-back", operations=["updateContact"], requests=1)
 def test_reading_a_contact_back(contacts: ContactRequests, world: World, observe: Observer) -> None:
-    """Whether the draft operations show a contact."""
+    """The document does not say whether the draft operations show a contact."""
     sent = world.author.get_draft(contacts.uid)
     observe("contact-read-back", "updateContact", errors_array.outcome(sent))
 
@@ -151,7 +151,7 @@ def test_reading_a_contact_back(contacts: ContactRequests, world: World, observe
 def test_creating_under_an_identifier_in_use(
     contacts: ContactRequests, world: World, observe: Observer
 ) -> None:
-    """How a new contact is answered whose header names an existing contact."""
+    """The document does not say how a new contact is answered if its header names an existing contact."""
     observe(
         "contact-identifier-taken",
         "createContact",

@@ -16,7 +16,7 @@ from registry_contracts.cases import (
 def test_a_phrase_is_no_language_of_a_header(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
-    """A header whose languages include a phrase, and not only language codes, is refused."""
+    """A header with a phrase among its language codes is refused."""
     record = contacts.record()
     record["header"]["languages"].append(sample_records.NO_LANGUAGE)
     sent = contacts.faulty("language of header", record)
@@ -32,7 +32,7 @@ def test_an_unknown_country_is_refused(contacts: ContactRequests, expect: Expect
 
 @contract("contact-schema-unknown", requests=1)
 def test_a_contact_needs_a_known_schema(contacts: ContactRequests, expect: Expect, operation: str) -> None:
-    """A contact is validated by the schema in the query, so an unknown schema is refused."""
+    """The schema in the query validates a contact, so an unknown schema is refused."""
     sent = contacts.send(contacts.record(), query={"schema": submissions.UNKNOWN_SCHEMA})
     claim_each_refused(expect("contact-schema-unknown", operation), [sent])
 
@@ -41,7 +41,7 @@ def test_a_contact_needs_a_known_schema(contacts: ContactRequests, expect: Expec
 def test_a_contact_is_validated_by_the_schema_that_the_query_names(
     contacts: ContactRequests, records: WorkflowRecords, world: World, expect: Expect, operation: str
 ) -> None:
-    """A contact under the schema of the workflow's document is refused for that schema's mandatory fields."""
+    """A contact sent with the workflow's schema is refused for that schema's mandatory fields."""
     record = records.lacking_mandatory(world.samples.contact())
     sent = contacts.send(record, query={"schema": world.samples.workflow_schema})
     claim_each_refused(expect("contact-schema-validates", operation), [sent])

@@ -1,4 +1,4 @@
-"""Access to drafts: none without a token; the rest is not shown."""
+"""Access to drafts: none without a token; the document does not say more."""
 
 from registry_contracts.cases import (
     Actor,
@@ -28,7 +28,7 @@ def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: 
 
 @contract("draft-of-another", profile="nightly", requests=7)
 def test_the_draft_of_another_account_is_observed(world: World, other: Actor, observe: Observer) -> None:
-    """The document does not show what one account may do with the draft of another."""
+    """The document does not say what an account may do with another account's draft."""
     uid = world.draft().uid
     for operation in READS:
         observe("draft-of-another", operation, status(other.send(operation, path={"uid": uid})))
@@ -42,7 +42,7 @@ def test_the_draft_of_another_account_is_observed(world: World, other: Actor, ob
 
 @contract("draft-by-restricted", profile="nightly", requests=8)
 def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
-    """The document does not show how draft operations answer an account without rights."""
+    """The document does not say how draft operations answer an account without rights."""
     uid, own = world.draft().uid, world.uid()
     for operation in READS:
         observe("draft-by-restricted", operation, status(restricted.send(operation, path={"uid": uid})))
@@ -53,7 +53,7 @@ def test_an_account_without_rights_is_observed(world: World, restricted: Actor, 
 
 @contract("draft-of-locked-record", requests=3)
 def test_the_draft_of_a_locked_record_is_observed(world: World, observe: Observer) -> None:
-    """The document does not show whether the draft of a record that is locked for workflow can still be read."""
+    """The document does not say whether the draft of a record that is locked for workflow can still be read."""
     locked = str(world.samples.setting("locked_identifier"))
     for operation in READS:
         observe(

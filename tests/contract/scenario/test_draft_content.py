@@ -1,4 +1,4 @@
-"""The content of a draft comes back as it was saved, also text that services tend to spoil."""
+"""The content of a draft comes back as it was saved, even text that services tend to corrupt."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ OPERATIONS = ("getDraft", "saveDraft")
 
 @contract(*CLAUSES, operations=OPERATIONS, profile="nightly", requests=3)
 def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Observer) -> None:
-    """A text that is longer than a megabyte comes back to the character, if a save accepted it."""
+    """A text of more than a megabyte comes back exactly, if the save was accepted."""
     uid, text = world.uid(), {"en": drawn_contents.long_text(1_200_000)}
     saved = world.save(uid, world.samples.draft(uid, relevantInformation=text))
     read = world.author.get_draft(uid)
@@ -34,7 +34,7 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
 def test_a_document_of_another_schema_is_kept_whole(
     world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties
 ) -> None:
-    """A saved document of the realm's workflow schema comes back whole, whatever other members it has."""
+    """A saved document of the realm's workflow schema comes back whole, even with further members."""
     content = drawn_contents.largest(properties)
     taken = drawn_contents.claim_kept_beside_everything(expect, world, content)
     observe("draft-save-body", "saveDraft", {"another schema": taken})
@@ -44,7 +44,7 @@ def test_a_document_of_another_schema_is_kept_whole(
 
 @contract("draft-save-incomplete", profile="nightly", requests=9)
 def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Observer) -> None:
-    """The document does not show whether a draft has to be complete or valid by its schema."""
+    """The document does not say whether a draft must be complete or valid by its schema."""
     uid = world.uid()
     whole = world.samples.draft(uid)
     documents: dict[str, dict[str, Any]] = {

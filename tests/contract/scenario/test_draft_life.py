@@ -1,4 +1,4 @@
-"""The life of a draft: saved, read, checked, saved again, deleted, saved anew."""
+"""The life of a draft: saved, read, checked, saved again, deleted, saved after its deletion."""
 
 from registry_contracts.cases import (
     Expect,
@@ -17,7 +17,7 @@ from registry_contracts.cases import (
 
 @contract("draft-save-creates", "draft-save-answer", requests=3)
 def test_a_draft_can_be_saved(world: World, expect: Expect, observe: Observer) -> None:
-    """Save creates the draft of a document that has none yet."""
+    """A save creates the draft of a document that has none yet."""
     uid = world.uid()
     saved = world.save(uid, world.samples.draft(uid))
     contact_requests.claim_accepted(expect("draft-save-creates"), saved, world.samples)
@@ -29,7 +29,7 @@ def test_a_draft_can_be_saved(world: World, expect: Expect, observe: Observer) -
 @smoke()
 @contract("draft-get-content", "draft-header-kept", "draft-get-answer", requests=1)
 def test_a_saved_draft_is_returned_in_full(world: World, expect: Expect, observe: Observer) -> None:
-    """Get returns the full draft content, with every member of a record that has all fields."""
+    """A read returns the full content of a draft, with every member of a record that has all fields."""
     draft = world.shared_draft()
     answer = world.author.get_draft(draft.uid)
     expect("draft-get-content").shows(answer, draft.document)
@@ -43,7 +43,7 @@ def test_a_saved_draft_is_returned_in_full(world: World, expect: Expect, observe
 @smoke()
 @contract("draft-exists-present", requests=1)
 def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
-    """The exists check succeeds for a draft that was saved."""
+    """The exists check succeeds for a saved draft."""
     draft = world.shared_draft()
     expect("draft-exists-present").accepted(world.author.draft_exists(draft.uid))
 
@@ -51,7 +51,7 @@ def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
 @smoke()
 @contract("draft-info-present", "draft-info-answer", requests=1)
 def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer) -> None:
-    """The info of a draft is metadata; an empty answer is none."""
+    """The info of a draft holds metadata; an empty answer does not."""
     draft = world.shared_draft()
     info = world.author.get_draft_info(draft.uid)
     expect("draft-info-present").accepted(info)
@@ -73,14 +73,14 @@ def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer
 @smoke()
 @contract("draft-exists-absent", requests=1)
 def test_a_draft_that_nobody_saved_does_not_exist(world: World, expect: Expect) -> None:
-    """The exists check does not succeed for a uid under which nothing was saved."""
+    """The exists check does not succeed for a uid without a saved draft."""
     expect("draft-exists-absent").refused(world.author.draft_exists(world.uid()))
 
 
 @smoke()
 @contract("draft-save-updates", "draft-save-replaces", relies_on=["draft-get-content"], requests=5)
 def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None:
-    """A later save updates the draft: new values are read back, and members left out are gone."""
+    """A later save updates the draft: reads return the new values, and members left out are gone."""
     draft = world.draft()
     later = world.samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
     done(world.save(draft.uid, world.samples.draft(draft.uid, middleName="Louise")))
@@ -93,7 +93,7 @@ def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None
 @contract("draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"])
 @contract(relies_on=["draft-get-content", "draft-delete-removes"], requests=4)
 def test_a_deleted_draft_is_not_read_any_more(world: World, expect: Expect) -> None:
-    """After a draft is deleted, reading it no longer gives its content, and it has no info."""
+    """After a draft is deleted, a read no longer returns its content, and it has no info."""
     draft = world.draft()
     gone = world.author.delete_draft(draft.uid)
     done(gone)

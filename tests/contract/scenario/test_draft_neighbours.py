@@ -1,4 +1,4 @@
-"""Changes of a draft leave everything else as it was, above all the published version."""
+"""Changes of a draft leave everything else unchanged, above all the published version."""
 
 from registry_contracts.cases import Expect, Row, World, contract, done, drafts, ended_in, require
 
@@ -11,7 +11,7 @@ from registry_contracts.cases import Expect, Row, World, contract, done, drafts,
     requests=7,
 )
 def test_deleting_the_draft_leaves_the_published_version(world: World, expect: Expect) -> None:
-    """A published document has a draft of its own; after its deletion the document's identifier stays in use."""
+    """A published document has a separate draft; after that is deleted, the document's identifier is still in use."""
     identifier = drafts.published(world)
     drafts.claim_draft_beside_published(expect("draft-get-content"), world, identifier)
     before = world.try_creating(identifier)

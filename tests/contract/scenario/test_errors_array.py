@@ -1,4 +1,4 @@
-"""The errors array of contacts and the workflow: it exists, and each element has its shape."""
+"""The errors array of contacts and the workflow: it exists, and each element has the documented shape."""
 
 from functools import partial
 
@@ -33,7 +33,7 @@ A_CONTACT = ("contact_schema", "contact_organization", "country_terms")
 def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
     contacts: ContactRequests, expect: Expect, observe: Observer, operation: str
 ) -> None:
-    """A missing field gives an errors array, whose objects have a listed code and name the field."""
+    """A missing field leads to an errors array, whose objects have a documented code and name the field."""
     for clause, field in MISSING.items():
         sent = contacts.lacking(field)
         contacts.reporting().claim_told(expect, clause, sent, field, f"body.{field}:missing")
@@ -52,7 +52,7 @@ def test_a_contact_that_lacks_a_field_is_answered_with_well_formed_errors(
 def test_a_faulty_document_is_answered_with_well_formed_errors(
     records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:
-    """A document that breaks its schema is answered with objects of code and property, and with its identifier."""
+    """The answer to a document that breaks its schema holds objects with code and property, and its identifier."""
     faulty = records.faulty(operation)
     expect("workflow-document-validated", operation).turned_down(faulty)
     submissions.claim_errors_told(expect, faulty, *records.lacking(operation))

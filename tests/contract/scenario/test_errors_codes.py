@@ -1,4 +1,4 @@
-"""Codes of errors that no generated fault gives: of an unknown term, and of a value that may be invalid."""
+"""Error codes that no generated fault causes: for an unknown term, and for a value that may be invalid."""
 
 from registry_contracts.cases import (
     ContactRequests,
@@ -28,7 +28,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
 def test_what_counts_as_an_invalid_value_is_observed(
     contacts: ContactRequests, world: World, observe: Observer, operation: str
 ) -> None:
-    """The document does not show which values are invalid; a reference to a missing record is one candidate."""
+    """The document does not say which values are invalid; a reference to a missing record is one candidate."""
     nowhere = {"contactOrganization": {"identifier": world.uid()}}
     sent = contacts.send(sample_records.without(contacts.record(), "lastName") | nowhere)
     codes = sorted(

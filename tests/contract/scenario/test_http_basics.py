@@ -14,14 +14,14 @@ from registry_contracts.cases import (
     smoke,
 )
 
-#: All but those that store a file each time.
+#: All operations except those that store a file each time.
 OPERATIONS = (
     "createToken",
     *requests.family("contact"),
     *requests.family("draft"),
     *requests.family("attachment"),
 )
-#: Without the header that a request without a body may do without.
+#: Without the header that a request without a body does not need.
 PLAIN = {"Content-Type": None}
 CHARSET = {"Content-Type": "application/json; charset=utf-8"}
 

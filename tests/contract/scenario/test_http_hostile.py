@@ -1,6 +1,6 @@
 """Odd, deep and long input is answered in time, and never by a server error.
 
-That no answer is a server error and that no secret is echoed is judged on every exchange of every case.
+Every exchange of every case is checked for server errors and echoed secrets.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ from registry_contracts.cases import (
 )
 
 BODIES = ("createToken", *requests.family("contact"), "saveDraft", *requests.family("workflow"))
-#: What would be written to keeps its identifier.
+#: Operations that get odd identifiers; writes are left out.
 ADDRESSED = tuple({*requests.family("draft"), *requests.family("attachment")} - {"saveDraft", "deleteDraft"})
 LISTS = ("listDrafts", "listAttachments")
 UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
@@ -29,7 +29,7 @@ UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 def test_odd_input_is_answered(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
-    """Edge cases of JSON and odd or long texts do not break an operation; sent are drafts, reads and faulty records."""
+    """Edge cases of JSON and odd or long texts do not break an operation, in drafts, reads and faulty records."""
     request = ordinary.faulty(operation)
     odd = hostile_input.odd_requests(request, hostile_input.turn_of(operation, realm))
     asked = (each.send(world.author) for each in odd)
@@ -50,7 +50,7 @@ def test_all_odd_input_is_answered(
 def test_a_body_without_a_content_type_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:
-    """The document does not show how a JSON body without a Content-Type is answered."""
+    """The document does not say how a JSON body without a Content-Type is answered."""
     sent = requests.send(ordinary.faulty(operation), world.author, {"Content-Type": None})
     observe("content-type-missing", operation, sent.answer.status)
 
@@ -59,7 +59,7 @@ def test_a_body_without_a_content_type_is_observed(
 def test_odd_requests_for_a_list_are_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, operation: str
 ) -> None:
-    """The effects of a missing or another Accept, and of the other version's prefix, are not shown."""
+    """The document does not say what a missing or another Accept, or the other version's prefix, does."""
     request = ordinary.request(operation)
     observe("accept-missing", operation, requests.send(request, world.author, {"Accept": None}).answer.status)
     observe(

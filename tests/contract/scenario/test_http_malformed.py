@@ -1,4 +1,4 @@
-"""Bodies that are announced as JSON but are not JSON are refused without an effect."""
+"""Bodies that are labelled as JSON but are not JSON are refused and have no effect."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ RECORDS = (*requests.family("contact"), "saveDraft")
 
 @contract("malformed-json-refused", "json-dialect-refused", operations=("createToken",), requests=9)
 def test_malformed_credentials_sign_nobody_in(world: World, credentials: Credentials, expect: Expect) -> None:
-    """The right e-mail and password in a body that is no JSON, or in a dialect of it, yield no token."""
+    """Correct e-mail and password in a body that is not JSON, or only a dialect of it, yield no token."""
     right = credentials.of("author")
     for clause, bodies in (
         ("malformed-json-refused", hostile_input.malformed(right)),

@@ -22,14 +22,14 @@ from registry_contracts.checks.outcomes import Untested
 
 @contract("list-answers", "list-success-status", requests=1)
 def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> None:
-    """Listing drafts without any option succeeds and gives a list."""
+    """Listing drafts without any option succeeds and returns a list."""
     page = lists.claim_answered(expect("list-answers"), world, drafts_of(world.author))
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
 @contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5)
 def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None:
-    """The collection mydrafts holds a draft that the caller has just saved, also after a second save."""
+    """The collection mydrafts holds a draft that the caller has just saved, even after a second save."""
     world.shared_draft()  # an older one, which shows how items name their drafts
     draft, mine = world.draft(), drafts_of(world.author, "mydrafts")
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
@@ -41,7 +41,7 @@ def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None
 @smoke()
 @contract("list-my-answers", relies_on=["list-answers"], requests=1)
 def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
-    """The collection my is an allowed value and gives a list."""
+    """The collection my is an allowed value and returns a list."""
     lists.claim_answered(expect("list-my-answers"), world, drafts_of(world.author, "my"))
 
 
@@ -58,7 +58,7 @@ def test_other_lists_hold_a_draft_just_saved(
 ) -> None:
     """A draft that the caller has just saved is in the collection my, and in the list without a collection."""
     listed = drafts_searched(world, collection)
-    draft = world.draft()  # the newest, which is what a list is most likely to lack
+    draft = world.draft()  # a list is most likely to lack the newest draft
     lists.claim_listed(expect(clause), world, listed, draft.uid)
 
 
@@ -89,10 +89,10 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
 def test_a_filter_adds_nothing_to_a_collection(
     collection: str, world: World, other: Actor, expect: Expect
 ) -> None:
-    """A filter by the uid of another account's draft gives nothing that the collection lacks."""
+    """A filter by the uid of another account's draft returns nothing that the collection lacks."""
     theirs, drafts = world.shared_draft(by=other), drafts_searched(world, collection)
     if drafts.field is None:
-        raise Untested("which fields filters take is not shown, and none was seen to pick what is equal")
+        raise Untested("the document names no fields for filters, and no known field selects equal values")
     chosen = drafts.read(filter=equals(drafts.field, theirs.uid))
     if not (chosen.names(theirs.uid) and drafts.search(theirs.uid).found):
         expect("list-collection-with-filter").holds(
@@ -103,7 +103,7 @@ def test_a_filter_adds_nothing_to_a_collection(
 @contract("list-my-without-others", operations=["listDrafts"], requests=2)
 def test_a_personal_collection_is_personal_to_everybody(world: World, other: Actor, expect: Expect) -> None:
     """The collection my of another account does not hold the author's drafts."""
-    # By its own draft the other account's list shows how an item names one.
+    # The other account's own draft shows how an item of its list names a draft.
     mine, _ = world.shared_draft(), world.shared_draft(by=other)
     theirs = drafts_of(other, "my", known_drafts(world).field.proven)
     lists.claim_not_listed(expect("list-my-without-others"), world, theirs, mine.uid)
@@ -112,7 +112,7 @@ def test_a_personal_collection_is_personal_to_everybody(world: World, other: Act
 @contract("list-deleted-gone", "list-mydrafts-has-mine", operations=["listDrafts", "deleteDraft"], requests=7)
 @contract(relies_on=["draft-delete-removes"])
 def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> None:
-    """A draft that was deleted is no longer in any list that held it."""
+    """A deleted draft is no longer in any list that held it."""
     draft, mine = world.draft(), drafts_searched(world, "mydrafts")
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
     done(world.author.delete_draft(draft.uid))
@@ -122,7 +122,7 @@ def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> No
 
 @contract("list-drafts-only", requests=5.5)
 def test_the_list_of_drafts_holds_drafts_only(world: World, expect: Expect) -> None:
-    """The exists check finds a draft for the first two items of the personal collection, those of other runs first."""
+    """The exists check finds a draft for two items of the personal collection, items of other runs first."""
     known_lists.kept_drafts(world)
     lists.claim_drafts_only(expect("list-drafts-only"), drafts_of(world.author, "my"), world.fresh.prefix)
 
@@ -138,12 +138,12 @@ def test_mydrafts_does_not_hold_a_published_record_without_a_draft(world: World,
 
 @contract("list-saved-twice", requests=10)
 def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect) -> None:
-    """Later saves update the draft in the list; they add none."""
+    """Later saves update the draft in the list and add no second one."""
     draft = world.draft()
     done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel")))
     done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel Louise")))
     for lister in lists.listers_of(known_drafts(world), draft.uid):
-        # Where it was a moment ago, it may not be any more.
+        # A repeated item may disappear after a moment.
         page = world.until(lister.page, lambda page: page.count(draft.uid) <= 1)
         done(page.exchange)
         count = page.count(draft.uid)

@@ -1,4 +1,4 @@
-"""Filters on a field that the items of a list show, and malformed options."""
+"""Filters on a field of a list's items, and malformed options."""
 
 import pytest
 
@@ -18,14 +18,14 @@ from registry_contracts.cases import (
     shape,
 )
 
-#: Literals that are easily broken on their way, and equal no identifier.
+#: Literals that are easily corrupted on their way, and equal no identifier.
 DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
 
 
 @contract("list-filter", requests=2)
 @pytest.mark.parametrize("kind", list(DELICATE))
 def test_a_filter_takes_any_text(kind: str, world: World, expect: Expect) -> None:
-    """A literal may hold quotes, characters reserved in addresses, and any script."""
+    """A literal may hold quotes, reserved URL characters, and any script."""
     drafts = known_drafts(world)
     drafts.need_filter()
     text, third = f"{drafts.filter_path} eq {quoted(DELICATE[kind])}", drafts.own[2]

@@ -15,9 +15,9 @@ from registry_contracts.cases import (
 )
 from registry_contracts.cases.known_lists import kept_drafts
 
-#: Larger than what any page holds by itself.
+#: Larger than any default page.
 AMPLE = 1000
-#: More than any usual size of a page, be it a hundred.
+#: More than any usual page, even one of a hundred.
 MANY = 122
 COLLECTIONS = ("my", "mydrafts")
 of_collection = contract(relies_on=("list-collection-with-top", "list-collection-with-skip"))
@@ -27,7 +27,7 @@ of_collection = contract(relies_on=("list-collection-with-top", "list-collection
 @contract("list-collection-with-top", relies_on=["list-top"], requests=2.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
-    """$top bounds the number of items also together with a collection."""
+    """$top limits the number of items together with a collection too."""
     kept_drafts(world)
     drafts = drafts_of(world.author, collection)
     world.once(f"list of {drafts.label}", drafts.needed)
@@ -37,35 +37,35 @@ def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) 
 @contract("list-collection-with-skip", relies_on=["list-skip"], requests=5.5)
 @pytest.mark.parametrize("collection", COLLECTIONS)
 def test_skip_shifts_a_collection(collection: str, world: World, expect: Expect) -> None:
-    """$skip leaves out items from the start also together with a collection."""
+    """$skip leaves out the first items together with a collection too."""
     drafts = known_drafts(world, collection)
     lists.claim_parts(expect("list-collection-with-skip"), drafts, (1, None), (3, None))
 
 
 @contract("list-skip-zero", requests=3)
 def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
-    """With a $skip of zero the list starts where it starts without the option."""
+    """With a $skip of zero, the list starts with the same item as without the option."""
     lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
 
 
 @contract("list-top-and-skip", relies_on=["list-top", "list-skip"], requests=6)
 @pytest.mark.parametrize("collection", [None, pytest.param("my", marks=of_collection)], ids=["plain", "my"])
 def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
-    """$skip and $top together give the window that starts after the skipped items and is no longer than $top."""
+    """$skip and $top together return the items after the skipped ones, at most $top of them."""
     drafts = known_drafts(world, collection)
     lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
 
 
 @contract("list-pages-cover", requests=18)
 def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
-    """Pages of a list of twenty drafts, also those after ten and more items, neither repeat nor lose one."""
+    """The pages of a list of twenty drafts neither repeat nor lose one, even after ten and more items."""
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))
 
 
 @contract("attachment-list-pages-cover", requests=6)
 @contract(relies_on=["attachment-list-top", "attachment-list-skip"])
 def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
-    """Pages of attachments taken with skip and top neither repeat an attachment nor lose one."""
+    """Pages of attachments by skip and top neither repeat nor lose one."""
     files = known_files(world)
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)
 
@@ -73,7 +73,7 @@ def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expe
 @contract("list-top-ample", relies_on=["list-answers"], requests=2)
 @pytest.mark.parametrize("collection", [None, "mydrafts"], ids=["plain", "mydrafts"])
 def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect: Expect) -> None:
-    """A $top larger than the number of drafts succeeds, and loses none of a plain list's drafts."""
+    """A $top larger than the number of drafts is accepted, and loses none of a plain list's drafts."""
     kept, drafts = kept_drafts(world), drafts_of(world.author, collection)
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]
@@ -90,7 +90,7 @@ def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect
 @contract("list-number-malformed", requests=2)
 @pytest.mark.parametrize("option", ["top", "skip"])
 def test_what_is_no_number_is_refused(option: str, world: World, expect: Expect) -> None:
-    """A $top or $skip that is no number is refused."""
+    """A $top or $skip that is not a number is refused."""
     drafts = drafts_of(world.author, "mydrafts")
     exchanges = [drafts.page(**{option: text}).exchange for text in ("ten", "[]")]
     claim_each_refused(expect("list-number-malformed"), exchanges)
@@ -98,7 +98,7 @@ def test_what_is_no_number_is_refused(option: str, world: World, expect: Expect)
 
 @contract("list-pages-cover", profile="nightly", requests=420, turns=True)
 def test_pages_of_many_drafts_hold_each_once(world: World, expect: Expect) -> None:
-    """Pages of twenty, of one and of two, taken one after another hold each of many drafts once."""
+    """Consecutive pages of twenty, of one and of two hold each of many drafts once."""
     more = [world.draft().uid for _ in range(MANY)]
     for number, size in ((MANY // 2, 20), (MANY // 2, 1), (MANY, 2)):
         lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world), more[:number], size=size)

@@ -20,7 +20,7 @@ OPTIONS = ("filter", "orderby", "top", "skip")
 
 @contract("list-fields", "list-envelope", "list-default-order", "list-default-page", requests=2)
 def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
-    """Fields, envelope, order and length of a list without options are not shown."""
+    """The document does not show the fields, envelope, order and length of a list without options."""
     kept, drafts = known_lists.kept_drafts(world), drafts_of(world.author, "mydrafts")
     page = drafts.page()
     mine = [record for record in page.records or () if readers.names(record, kept[0])]
@@ -34,7 +34,7 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
 
 @contract("list-option-empty", "list-number-negative", profile="nightly", requests=7)
 def test_empty_and_negative_options_are_observed(world: World, observe: Observer) -> None:
-    """The effect of an option without a value, or of a negative number, is not shown."""
+    """The document does not say what an empty option or a negative number does."""
     drafts = drafts_of(world.author, "mydrafts")
     empty = {option: status(drafts.page(**{option: ""}).exchange) for option in OPTIONS}
     empty["collection"] = status(drafts_of(world.author, "").page().exchange)
@@ -45,7 +45,7 @@ def test_empty_and_negative_options_are_observed(world: World, observe: Observer
 
 @contract("list-options-without-dollar", requests=1)
 def test_options_without_the_dollar_are_observed(world: World, observe: Observer) -> None:
-    """The effect of options without the dollar sign is not shown."""
+    """The document does not say what options without the dollar sign do."""
     known_lists.kept_drafts(world)
     page = Lister(world.author, "listDrafts", "", {}, {"collection": "mydrafts"}).page(top=1)
     seen = {"status": status(page.exchange), "bounded": page.size == 1}
@@ -54,5 +54,5 @@ def test_options_without_the_dollar_are_observed(world: World, observe: Observer
 
 @contract("list-by-restricted", requests=1)
 def test_listing_by_an_account_without_rights_is_observed(restricted: Actor, observe: Observer) -> None:
-    """The document does not show how an account without rights is answered when it lists drafts."""
+    """The document does not say how a list of drafts by an account without rights is answered."""
     observe("list-by-restricted", "listDrafts", status(drafts_of(restricted, "my").page().exchange))

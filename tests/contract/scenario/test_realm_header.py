@@ -27,7 +27,7 @@ DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft",
 def test_an_empty_realm_header_is_refused(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
 ) -> None:
-    """An empty Realm header is refused with 400, as a missing or an unknown realm."""
+    """An empty Realm header is refused with 400, like a missing or an unknown realm."""
     request = ordinary.faulty(operation)
     refused = requests.send(request, world.author, {"Realm": ""})
     comparison.claim_status(
@@ -42,7 +42,7 @@ def test_an_empty_realm_header_is_refused(
 def test_drafts_of_one_realm_are_not_listed_in_another(
     world: World, realm: str, deal: Deal, expect: Expect
 ) -> None:
-    """A realm is an application of its own: its list shows only its own drafts."""
+    """A realm is a separate application: its list shows only its own drafts."""
     draft = world.draft()
     listers = lists.listers_of(known_drafts(world), draft.uid)
     for other, lister in deal.whole(product(requests.OTHERS[realm], listers)):
@@ -59,7 +59,7 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
 def test_reading_drafts_under_other_realms_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer, realm: str, operation: str
 ) -> None:
-    """The document does not show how reads under the reporting realm, or under a realm in the query, are answered."""
+    """The document does not say how reads in the reporting realm, or with the realm in the query, are answered."""
     request = ordinary.on_shared_data(operation)
     observe(
         "realm-ort-on-draft",
@@ -74,7 +74,7 @@ def test_reading_drafts_under_other_realms_is_observed(
 def test_contacts_under_the_reporting_realm_are_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
-    """The document does not show how a contact under the reporting realm is answered; the record sent is faulty."""
+    """The document does not say how a contact in the reporting realm is answered; the record sent is faulty."""
     request = ordinary.faulty("createContact")
     observe(
         "realm-ort-on-contact",

@@ -28,7 +28,7 @@ ATTACHMENTS = (
 def test_the_realm_may_stand_in_the_query(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
-    """A realm in the query alone has the effect of the header, and an unknown one is reported."""
+    """A realm in the query alone works like the header, and an unknown one is reported."""
     request = ordinary.faulty(operation)
     comparison.need_realm_known(requests.send(request, world.author))
     asked = requests.send(request, world.author, NO_HEADER, {"Realm": realm})
@@ -41,7 +41,7 @@ def test_the_realm_may_stand_in_the_query(
 def test_odd_ways_to_give_the_realm_are_observed(
     world: World, ordinary: OrdinaryRequests, realm: str, observe: Observer
 ) -> None:
-    """The document does not show which of two realms counts, and whether letter case matters."""
+    """The document does not say which of two realms counts, and whether letter case matters."""
     request = ordinary.faulty("createWorkflowRecord")
     other = requests.ELSEWHERE.get(realm, "abs-dev")
     named = {"other in the query": other, "unknown in the query": requests.UNKNOWN_REALM}

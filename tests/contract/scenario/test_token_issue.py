@@ -1,4 +1,4 @@
-"""Signing in: an e-mail and a password for a token and its expiration."""
+"""Signing in: e-mail and password are exchanged for a token with an expiration."""
 
 from functools import partial
 
@@ -25,7 +25,7 @@ UNLISTED_HEADERS = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 def test_an_account_gets_a_token(
     world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
-    """E-mail and password are exchanged for a token, each time."""
+    """E-mail and password are exchanged for a token every time."""
     plain = partial(world.author.send, "createToken", json=credentials.of("author"))
     signed_in = sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
     sign_in.claim_token_again(expect("token-issued"), plain)
@@ -35,7 +35,7 @@ def test_an_account_gets_a_token(
 @smoke()
 @contract("token-issued", operations=("createToken",), requests=1)
 def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, expect: Expect) -> None:
-    """The second account of the settings gets a token, too."""
+    """The second account of the settings gets a token too."""
     plain = partial(other.send, "createToken", json=credentials.of("other"))
     sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
 
@@ -45,7 +45,7 @@ def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, e
 def test_signing_in_needs_neither_realm_nor_token(
     world: World, credentials: Credentials, expect: Expect
 ) -> None:
-    """Signing in succeeds with the headers Accept and Content-Type alone, which are all that the document lists."""
+    """Signing in succeeds with only the headers that the document lists: Accept and Content-Type."""
     body = credentials.of("author")
     plain = partial(world.author.send, "createToken", json=body, token=None, realm=None)
     more = partial(world.author.send, "createToken", json=body, headers=UNLISTED_HEADERS)
@@ -57,7 +57,7 @@ def test_signing_in_needs_neither_realm_nor_token(
 def test_the_expiration_is_a_timestamp_with_fraction(
     world: World, credentials: Credentials, expect: Expect
 ) -> None:
-    """The expiration is ISO 8601 in UTC with fractional seconds, in any of its forms, each time, for each account."""
+    """The expiration is ISO 8601 in UTC with fractional seconds, every time and for every account."""
     for body in (credentials.of("author"), *credentials.of_each()):
         signed_in = world.author.create_token(json=body)
         expiration = sign_in.expiration_of(signed_in)
@@ -73,7 +73,7 @@ def test_the_expiration_is_a_timestamp_with_fraction(
 def test_a_fresh_token_expires_in_the_future(
     world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
-    """The expiration of a token lies after the moment of its answer."""
+    """The expiration of a token is later than its answer."""
     signed_in = world.author.create_token(json=credentials.of("author"))
     ends = moment_of(sign_in.expiration_of(signed_in))
     ahead = seconds_ahead(ends, signed_in.answer)
@@ -86,7 +86,7 @@ def test_a_fresh_token_expires_in_the_future(
 
 @contract("token-second-sign-in", operations=("createToken",), requests=2)
 def test_signing_in_twice_is_observed(world: World, credentials: Credentials, observe: Observer) -> None:
-    """The document does not show whether a second sign-in gives the same token."""
+    """The document does not say whether a second sign-in returns the same token."""
     first = sign_in.token_of(world.author, credentials.of("author"))
     second = sign_in.token_of(world.author, credentials.of("author"))
     observe("token-second-sign-in", "createToken", {"same token": first == second})
@@ -96,7 +96,7 @@ def test_signing_in_twice_is_observed(world: World, credentials: Credentials, ob
 def test_variations_of_a_right_sign_in_are_observed(
     world: World, credentials: Credentials, observe: Observer
 ) -> None:
-    """The document does not show whether letter case of the e-mail or a further member matters."""
+    """The document does not say whether the letter case of the e-mail or a further member matters."""
     capitals = world.author.create_token(
         json=credentials.of("author", email=credentials.email("author").upper())
     )

@@ -1,6 +1,6 @@
 """Sign-in requests that must yield no token.
 
-Each case that uses a real account's e-mail ends with a right sign-in, so that counters of failed ones start afresh.
+Each case that uses a real account's e-mail ends with a valid sign-in, which resets counters of failed ones.
 """
 
 import json
@@ -28,7 +28,7 @@ from registry_contracts.cases import (
 def test_a_wrong_password_yields_no_token(
     world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
-    """The right password with one more character, or in other letter case, yields no token."""
+    """The correct password with one more character, or in other letter case, yields no token."""
     right = credentials.password("author")
     near = [f"{right}x", *({right.swapcase()} - {right})]
     bodies = [credentials.of("author", password=wrong) for wrong in near]
@@ -85,23 +85,23 @@ Right = dict[str, Any]
 
 
 def emails(right: Right) -> list[Any]:
-    """E-mails that are no strings; among them the right one in an array, and a query operator."""
+    """E-mails that are not strings, for example the correct one in an array, and a query operator."""
     email = right["email"]
     return [right | {"email": value} for value in (17, True, None, [email], {"$ne": ""}, {"email": email})]
 
 
 def passwords(right: Right) -> list[Any]:
-    """Passwords that are no strings; among them the right one in an array, and a query operator."""
+    """Passwords that are not strings, for example the correct one in an array, and a query operator."""
     return [right | {"password": value} for value in (None, [right["password"]], {"$ne": ""})]
 
 
 def plain_passwords(right: Right) -> list[Any]:
-    """A number and a truth value, which are wrong as texts as well."""
+    """A number and a boolean, which are also wrong as texts."""
     return [right | {"password": value} for value in (17, True)]
 
 
 def whole_bodies(right: Right) -> list[Any]:
-    """Bodies that are absent, empty, or no object with both members, though the right ones may stand inside."""
+    """Bodies that are absent, empty, or not an object with both members, though they may hold the correct ones."""
     values: list[Any] = [{}, [], [right], list(right.values()), json.dumps(right), None, 17, True]
     return [None, b"", *(json.dumps(value).encode() for value in values)]
 

@@ -40,7 +40,7 @@ def test_the_token_of_a_second_account_opens_protected_operations(
 
 
 def _protected(actor: Actor, token: str, world: World) -> list[Callable[..., Exchange]]:
-    """Ways to try a token: to list drafts, and to save one."""
+    """Requests to try a token: list drafts, and save one."""
     uid, query = world.uid(), {"schema": world.samples.draft_schema}
     save = partial(actor.send, "saveDraft", path={"uid": uid}, query=query, json=world.samples.draft(uid))
     return [partial(actor.send, "listDrafts", token=token), partial(save, token=token)]
@@ -50,7 +50,7 @@ def _protected(actor: Actor, token: str, world: World) -> list[Callable[..., Exc
 def test_one_token_serves_every_realm(
     world: World, credentials: Credentials, realm: str, expect: Expect
 ) -> None:
-    """A token that was used in another realm first works in this one too."""
+    """A token that was first used in another realm works in this one too."""
     clause, control = (
         expect("token-serves-every-realm"),
         sign_in.token_of(world.author, credentials.of("author")),
@@ -71,7 +71,7 @@ def test_one_token_serves_every_realm(
     requests=9,
 )
 def test_the_scheme_before_the_token_matters(world: World, expect: Expect, observe: Observer) -> None:
-    """An altered token, and a right one under the scheme Basic, are refused; other spellings of Bearer are observed."""
+    """An altered token, and a valid one with the scheme Basic, are refused; other spellings of Bearer are observed."""
     done(world.author.list_drafts())
     token = world.author.token() or ""
     garbage = world.author.list_drafts(headers={"Authorization": "Basic eDp5"})
@@ -90,13 +90,13 @@ def test_the_scheme_before_the_token_matters(world: World, expect: Expect, obser
 
 @contract("token-lasts-until-expiration", operations=("listDrafts",), requests=3, last=True)
 def test_tokens_in_use_last_until_they_expire(world: World, expect: Expect) -> None:
-    """No token of this run was refused before its expiration where a fresh one was taken for the same request.
+    """No token of this run was refused before its expiration while a fresh one was accepted for the same request.
 
-    Each refused token is reported once, so that a replay needs another one.
+    Each refused token is reported once, so a replay needs another one.
     """
     latest, ended = (
         [world.author.list_drafts() for _ in range(3)],
         world.author.another_token_that_ended_early(),
     )
-    expected = "tokens taken until their expiration"
+    expected = "tokens accepted until their expiration"
     expect("token-lasts-until-expiration").holds(not ended, *latest, expected=expected, seen=ended)

@@ -1,4 +1,4 @@
-"""Uids that keep the rule in unusual ways: hyphens, underscores, digits alone, letter case, percent-encoding."""
+"""Valid but unusual uids: hyphens, underscores, digits alone, letter case, percent-encoding."""
 
 import string
 
@@ -9,7 +9,7 @@ DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 
 @contract("uid-hyphen", operations=DRAFT, requests=5.5, turns=True)
 def test_hyphens_are_accepted(world: World, expect: Expect) -> None:
-    """A hyphen is an allowed character, at the end and doubled too."""
+    """A hyphen is an allowed character, even at the end and doubled."""
     drafts.claim_life_under(world, expect, "uid-hyphen", world.uid(20) + "--a-")
 
 
@@ -31,7 +31,7 @@ def test_hyphens_alone_are_enough(world: World, settings: RealmSettings, realm: 
 def test_underscores_alone_are_enough(
     world: World, settings: RealmSettings, realm: str, expect: Expect
 ) -> None:
-    """A uid may consist of underscores alone, where they are taken at all."""
+    """A uid may consist of underscores alone, if the service accepts underscores."""
     uid = identifiers.spare(settings, realm, "_+")
     world.draft(world.uid(20) + "_a")
     drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
@@ -48,21 +48,21 @@ def test_underscores_alone_are_enough(
     turns=True,
 )
 def test_identifiers_of_every_kind_name_drafts(world: World, expect: Expect) -> None:
-    """Letters alone, digits alone, a hyphen or an underscore first, and any length: each names a draft."""
+    """A uid of letters alone, of digits alone, with a hyphen or an underscore first, or of any length names a draft."""
     identifiers.claim_every_kind(world, expect)
 
 
 @smoke()
 @contract(*identifiers.SIGN_CLAUSES, operations=(*DRAFT, "getDraftInfo"), requests=10)
 def test_one_uid_of_every_sign_names_a_draft(world: World, expect: Expect) -> None:
-    """A uid of 128 signs of every sort names a draft, and no other uid does, however little it differs."""
+    """A uid of 128 characters of every kind names a draft, and no similar uid does."""
     identifiers.claim_every_sign(world, expect)
 
 
 @contract("uid-percent-encoding", operations=("saveDraft", "getDraft", "draftExists"), requests=5)
 @contract(relies_on=["draft-get-content", "draft-exists-present"])
 def test_percent_encoding_makes_no_difference(world: World, expect: Expect) -> None:
-    """A uid written with every character percent-encoded is the same uid."""
+    """A uid with every character percent-encoded is the same uid."""
     uid, other = world.uid(), world.uid()
     draft = world.draft(uid)
     encoded = identifiers.percent_encoding(uid)

@@ -1,4 +1,4 @@
-"""Uids of documents that have attachments: at both ends of the range, and in other letter case."""
+"""Uids of documents with attachments: shortest, longest, and in other letter case."""
 
 from functools import partial
 

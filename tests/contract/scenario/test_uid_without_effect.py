@@ -39,7 +39,7 @@ def test_listing_attachments_refuses_a_uid_outside_the_rule(
 
 
 def _bad(world: World, uid: str) -> list[str]:
-    """One uid of each sort outside the rule."""
+    """One invalid uid of each kind."""
     return [
         *identifiers.within(world, uid, " /]é"),
         uid + "\n",
@@ -52,7 +52,7 @@ def _bad(world: World, uid: str) -> list[str]:
 def test_the_uid_parameter_of_contact_create_is_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
-    """The document does not show whether contact create reads a uid; faulty contacts are sent with and without one."""
+    """The document does not say whether createContact reads a uid; faulty contacts are sent with and without one."""
     request = ordinary.faulty("createContact")
     queries = {"without": {}, "valid": {"uid": world.uid()}, "invalid": {"uid": world.uid(8)}}
     seen = {

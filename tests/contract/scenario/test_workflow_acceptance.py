@@ -1,6 +1,6 @@
 """Accepted submissions and their effects: an identifier, a record that exists, a draft.
 
-Nothing here can be removed through the interface, so each accepted submission serves several claims.
+The interface can remove none of these records, so each accepted submission serves several claims.
 """
 
 from collections.abc import Callable
@@ -117,9 +117,9 @@ def test_a_record_is_created_under_a_free_identifier(
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """11 characters are accepted as the third of a batch, under an identifier that a refusal for content left free.
+    """An identifier of 11 characters, left free by a refusal for content, is accepted in the third of a batch.
 
-    It is sent twice at the same time: the other finds the identifier in use.
+    It is sent twice at the same time: the other one finds the identifier in use.
     """
     identifier, batch, own = world.uid(11), records.batch(), world.uid(submissions.LONGEST_BATCH)
 
@@ -160,7 +160,7 @@ def test_a_record_is_updated(
 ) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked.
 
-    Once with a batch, and the realm in the query if the service reads it; once with neither.
+    One update has a batchId and, if the service reads it, the realm in the query; the other has neither.
     """
     identifier = records.spendable()
     before = drafts.save_reworded(world, identifier)
@@ -197,7 +197,7 @@ def test_a_record_is_updated(
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
     nau: Actor, world: World, expect: Expect, observe: Observer
 ) -> None:
-    """An additionalInfo of exactly 1000 characters is accepted, though they are 2000 bytes."""
+    """An additionalInfo of exactly 1000 characters is accepted, even if it has 2000 bytes."""
     sent = submissions.claim_longest_info(expect, CREATE_NAMED, world, nau)
     expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, sent.notes["identifier"])
     observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
@@ -208,6 +208,6 @@ def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
 def test_the_longest_information_is_accepted_without_an_identifier_too(
     nau: Actor, world: World, expect: Expect
 ) -> None:
-    """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path, too."""
+    """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path too."""
     sent = submissions.claim_longest_info(expect, CREATE, world, nau)
     submissions.claim_told(expect("workflow-identifier-returned"), sent, sent.request_body.json)

@@ -1,6 +1,6 @@
 """The body of a submission: a document, and two optional texts with their limits.
 
-A refusal counts if it has no effect: the identifier stays free, or the record open for updates.
+A refusal must have no effect: the identifier stays free, or the record stays open for updates.
 """
 
 from registry_contracts.cases import (
@@ -30,7 +30,7 @@ def test_a_bare_document_is_no_submission(
 def test_a_document_that_breaks_its_schema_is_refused(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:
-    """A document with wrong kinds, without members, or with a missing field is refused by its schema."""
+    """A document with wrong types, without members, or with a missing field is refused by its schema."""
     faulty, clause = records.faulty(operation), expect("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)

@@ -13,7 +13,7 @@ from registry_contracts.cases import (
     submissions,
 )
 
-#: A clause on drafts has no meaning in the realm that has none; this operation is known in the others only.
+#: A clause on drafts has no meaning in the realm without drafts; this operation exists only in the others.
 DRAFT_REALMS = ["saveDraft"]
 
 

@@ -18,7 +18,7 @@ from registry_contracts.cases import (
 )
 from registry_contracts.plugin.worker import Worker
 
-#: What the identifier rule leaves out: near misses, both misreadings of its pattern, other scripts, white space.
+#: Forbidden characters: near misses, both misreadings of the pattern, other scripts, white space.
 FORBIDDEN = (".", " ", "]", "\\", "é", "\n")
 
 
@@ -45,7 +45,7 @@ def test_the_schema_of_another_realm_is_not_configured(
     requests=10,
 )
 def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect, operation: str) -> None:
-    """An identifier outside the rule is refused by create; an update refuses unknown identifiers in any case."""
+    """A create under an invalid identifier is refused; an update refuses unknown identifiers anyway."""
     forbidden = {
         "workflow-identifier-too-short": [
             world.uid(UID_SHORTEST - 1),

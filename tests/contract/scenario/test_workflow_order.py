@@ -1,8 +1,8 @@
-"""The order in which the steps of a submission are looked at: identifier and lock, validation, save.
+"""The order of the steps of a submission: identifier and lock, validation, save.
 
-A request with two faults is refused for the one of the earlier step. If a row's message is missing even for its fault
-alone, nothing is claimed about the order, and the row's own clause has that finding. Rights are not one of the steps,
-so the account has them.
+A request with two faults is refused for the fault of the earlier step. If a row's message is missing even when its
+fault is the only one, nothing is claimed about the order, and the row's own clause has that finding. Rights are not
+one of the steps, so the account has them.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ FIRST = {
 def test_the_identifier_and_the_lock_count_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, clause: str, first: First
 ) -> None:
-    """A faulty document under a used, unknown or locked identifier is refused for the identifier, in a batch too."""
+    """A faulty document under a used, unknown or locked identifier is refused for the identifier, even in a batch."""
     identifier = first.identifier_of(records)
     records.need_row(first.row, first.operation, world.author, identifier)
     faulty = world.samples.faulty_submission(identifier) | {"batchId": records.batch()}
@@ -61,7 +61,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
 def test_the_realm_counts_before_the_schema(
     world: World, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
-    """An unknown realm is reported before a schema, which belongs to a realm, and before the document."""
+    """An unknown realm is reported before the schema, which belongs to a realm, and before the document."""
     identifier, unknown = records.subject(operation), requests.UNKNOWN_REALM
     records.need_row(Row.REALM_UNKNOWN, operation, world.author, realm=unknown)
     for document in (world.samples.submission(identifier), world.samples.faulty_submission(identifier)):
@@ -73,7 +73,7 @@ def test_the_realm_counts_before_the_schema(
 def test_the_schema_counts_before_the_content(
     world: World, records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:
-    """Without its schema a document cannot be validated, so an unknown schema is reported first."""
+    """A document cannot be validated without its schema, so an unknown schema is reported first."""
     identifier, unknown = records.subject(operation), submissions.UNKNOWN_SCHEMA
     records.need_row(Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=unknown)
     faulty = world.samples.faulty_submission(identifier)

@@ -1,4 +1,4 @@
-"""The nine rows of the workflow table: each condition alone gives its status and its message, word for word.
+"""The nine rows of the workflow table: each condition alone leads to its status and its message, word for word.
 
 Every row except those on the realm has two cases: with the realm in the header, and with the realm in the query.
 """
@@ -40,7 +40,7 @@ def test_a_submission_without_a_realm_is_told_so(
 def test_a_submission_under_an_unknown_realm_is_told_so(
     records: WorkflowRecords, expect: Expect, operation: str, realm: str
 ) -> None:
-    """An unknown realm, also one that begins like a known one: 400, and the message that it is not configured."""
+    """An unknown realm, even if it begins like a known one: 400, and the message that it is not configured."""
     for unknown in (requests.UNKNOWN_REALM, f"{realm}-none"):
         expect("workflow-realm-unknown", operation).has_message(records.send(operation, realm=unknown))
 
@@ -73,7 +73,7 @@ def test_creating_under_an_identifier_in_use_is_told_so(
 def test_the_identifier_of_a_published_record_is_in_use(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """A published record that can be updated: creating under its identifier gives the message that it is in use."""
+    """A published record that can be updated: a create under its identifier gets the message that it is in use."""
     expect("workflow-identifier-taken").has_message(world.try_creating(records.published()))
 
 
@@ -162,7 +162,7 @@ def test_a_token_that_was_never_issued_is_no_identity(
     operation: str,
     deal: Deal,
 ) -> None:
-    """A made-up token, half of a real one, and a header that holds none: 403, and the user is anonymous."""
+    """A made-up token, half of a real one, or a header without one: 403, and the message for an anonymous user."""
     records.need_row(Row.ANONYMOUS, operation, anonymous)
     for value in deal(sign_in.never_issued(world), len(operation)).values():
         sent = records.send(operation, anonymous, headers={"Authorization": value})

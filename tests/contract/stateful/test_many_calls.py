@@ -18,7 +18,7 @@ from registry_contracts.cases import (
     overlapping,
 )
 
-#: Operations of drafts alone: the case has no meaning in a realm without drafts.
+#: Operations on drafts only: the case has no meaning in a realm without drafts.
 OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft", "listDrafts")
 
 
@@ -53,7 +53,7 @@ def test_info_follows_a_later_save(world: World, expect: Expect) -> None:
 @contract("attachment-outlives-save", requests=6)
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 def test_an_attachment_outlives_a_later_save(world: World, expect: Expect) -> None:
-    """An attachment of a draft is there, and listed, after the draft was saved again."""
+    """An attachment of a draft still exists and is listed after the draft was saved again."""
     attachment = attachments.draft_with_file(world)
     done(world.save(attachment.uid, world.samples.draft(attachment.uid, middleName="Later")))
     attachments.claim_same_bytes(expect("attachment-outlives-save", "getAttachment"), world, attachment)

@@ -88,7 +88,7 @@ def test_unreached_is_not_green(
         (None, "draft-get-absent", "getDraft", "is not needed: a should never blocks a release"),
         (None, "draft-get-content", "saveDraft", "the consumer does not use what it concerns"),
         (contradicted, "draft-get-content", "getDraft", "does not help"),
-        (stuck, "draft-get-content", "getDraft", "does without a judgement in abs-dev (the SDK never sends it): no"),
+        (stuck, "draft-get-content", "getDraft", "waives the verdict in abs-dev (the SDK never sends it): no"),
     ]
 )  # fmt: skip
 def test_an_unneeded_waiver_is_told(whole: Story, happens: Any, name: str, operation: str, says: str) -> None:

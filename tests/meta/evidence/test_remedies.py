@@ -128,8 +128,8 @@ def test_repairs_of_one_operation_alone_are_a_finding(fault: str, clause: str, s
     ("places", "operation", "says"),
     [
         ((0, 1, 2), None, "in abs-dev alone"),
-        ((0, 3), "getDraft", "always behind another realm"),
-        ((2, 3), None, "always behind another account"),
+        ((0, 3), "getDraft", "always after another realm"),
+        ((2, 3), None, "always after another account"),
     ],
 )
 def test_what_one_realm_shows_is_a_finding(places: tuple[int, ...], operation: str | None, says: str) -> None:

@@ -123,7 +123,7 @@ def test_a_universal_check_does_not_share_the_fate_of_its_host() -> None:
     ("run", "code", "says"),
     [
         (record(PASSED), 0, "2 assertions on 1 clause in abs-dev"),
-        (record(PASSED, LACKING), 0, "1 must clause untested for want of a setting"),
+        (record(PASSED, LACKING), 0, "1 must clause untested: a setting is missing"),
         (record(PASSED, LACKING, strict=True), 6, "realm.abs-dev.locked_identifier"),
         (record(PASSED, LACKING, strict=True, waived={"c": "no such record yet"}), 0, "2 assertions"),
         (record(FAILED, findings=(finding(FAILED),)), 1, "1 finding in abs-dev: c (getDraft)"),
@@ -265,7 +265,7 @@ def test_what_stands_behind_a_deviation_is_not_green_unless_it_is_waived(story: 
     assert blocked.exit_code is ExitCode.INCONCLUSIVE
     assert blocked.unjudged_lines == [
         "draft-get-content in abs-dev, bch-dev: saveDraft: 500; behind the accepted deviation "
-        "deviations/dev.toml:7: a waiver does without the judgement"
+        "deviations/dev.toml:7: a waiver would allow that"
     ]
     used = consumer("saveDraft", "getDraft", waivers=(waiver("draft-get-content"),))
     waived = story.verdict(Terms(used, (entry,), "deviations/dev.toml"))

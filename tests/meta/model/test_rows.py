@@ -31,7 +31,7 @@ def test_a_pair_that_was_not_judged_is_a_gap_with_its_reason() -> None:
     covered = coverage_of(cases)
     assert covered.judged == covered.covered == 0
     assert covered.gaps["no such account"]
-    assert covered.gaps["no row of it was sent"]
+    assert covered.gaps["none of its rows was sent"]
 
 
 def test_neighbours_meet_every_deed_and_every_caller() -> None:

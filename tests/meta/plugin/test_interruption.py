@@ -79,7 +79,7 @@ def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Any) -> None:
     swept = run.sweep(f"--target={service.target}", "--older-than=0")
     assert "swept run" not in ended.out
     assert not theirs & service.app.paths("DELETE"), swept.output
-    assert "its run is going on" in swept.out
+    assert "its run is still active" in swept.out
     process.send_signal(signal.SIGINT)
     assert run.end(process).code == 2
     assert theirs <= service.app.paths("DELETE")
