@@ -138,10 +138,10 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
     """Claim that a file stays in the list of its document, with its bytes, when one near it is sent and goes.
 
     Raises:
-        Untested: drafts take no attachments, so that no document beside its own can be filled.
+        Untested: drafts accept no attachments, so that no document beside its own can be filled.
     """
     if world.refusal_of_files() is not None:
-        raise Untested("drafts take no attachments")
+        raise Untested("drafts accept no attachments")
     kept = world.shared("file with neighbours", lambda: _kept_file(world))
     near = {"on_twin": other_case(world.fresh, kept.uid), "on_lookalike": _lookalike(kept.uid)}
     uid = world.draft(near.get(relation) or world.uid()).uid
@@ -172,7 +172,7 @@ def claim_bytes_beside_name_in_capitals(claim: Claim, world: World) -> None:
         Untested: the service takes no such file, or does not list both, so that to it they may be one.
     """
     if world.refusal_of_files() is not None:
-        raise Untested("drafts take no attachments")
+        raise Untested("drafts accept no attachments")
     kept = world.shared("file with neighbours", lambda: _kept_file(world))
     silent = Untested("whether names of files that differ in letter case only are two is not shown")
     try:

@@ -149,7 +149,7 @@ class TakenRows(RowTrials):
     def _file(self, row: Row, expect: Expect, by: Actor) -> None:
         world = self._world
         if world.refusal_of_files() is not None:
-            raise Untested("drafts take no attachments")
+            raise Untested("drafts accept no attachments")
         uid, saved = self._document(row, by)
         self._need_taken(row, saved)
         name, content, created = _upload(row, by, uid, world.uid(16))

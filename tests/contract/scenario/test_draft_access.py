@@ -16,7 +16,7 @@ READS = ("getDraft", "getDraftInfo", "draftExists")
 
 
 @smoke()
-@contract("draft-save-needs-token", requests=2, turns=True)
+@contract("draft-save-needs-token", requests=2)
 def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
     """Without a token no draft is created."""
     uid = world.uid()

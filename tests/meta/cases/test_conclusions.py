@@ -103,7 +103,7 @@ def test_a_server_error_is_not_passed_over(must: Claim, attempt: Attempt) -> Non
 
 def test_what_refuses_nothing_absent_is_another_clauses_finding(must: Claim) -> None:
     taken, absent = exchange(answer({})), exchange(answer({}, 404))
-    with pytest.raises(Blocked, match="refuse what is absent"):
+    with pytest.raises(Blocked, match="does not refuse absent records"):
         claim_each_refused(must, [taken], control=lambda: taken)
     with pytest.raises(Contradiction):
         claim_each_refused(must, [taken], control=lambda: absent)

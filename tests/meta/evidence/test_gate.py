@@ -177,7 +177,7 @@ def test_a_contradiction_counts_before_what_is_missing(whole: Story, ask: Callab
     verdict, gaps = ask(changed(profile="smoke")(whole.record()))
     assert (verdict.exit_code, len(gaps)) == (ExitCode.FAIL, 1)
     old, _ = ask(whole.record(), max_age=timedelta(minutes=1))
-    assert (old.exit_code, old.causes) == (ExitCode.INCONCLUSIVE, ()), "what is too old says nothing at all"
+    assert (old.exit_code, old.causes) == (ExitCode.INCONCLUSIVE, ()), "what is too old is empty at all"
 
 
 ENTRY = """\
@@ -253,7 +253,7 @@ ODD_CONSUMERS = [
     ('operations = ["saveDraft"]\nrealms = ["ort-dev"]', 2, "saveDraft is offered in abs-dev"),
     ('operations = ["saveDraft"]\nclauses = ["draft-get-content"]', 2, "which the consumer does not use"),
     ('[waivers]\ndraft-get-content = ""', 2, "has no reason"),
-    ("", 1, "says nothing"),
+    ("", 1, "is empty"),
     ("operations = [", 1, "is not TOML"),
 ]
 
