@@ -28,7 +28,7 @@ Record = dict[str, Any]
 #: Maximum depth of fields in a record; OData separates path segments with slashes.
 _DEEPEST_FIELD = 3
 #: Maximum number of pages to read for one record.
-MOST_PAGES = 20
+MOST_PAGES = 40
 #: Each page repeats one fourth of the one before, since a list may change meanwhile.
 _OVERLAP = 4
 #: Statuses that may mean that a list is empty.

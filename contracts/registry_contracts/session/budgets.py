@@ -107,6 +107,8 @@ class ResidueBudget:
     exists: Callable[[str], bool]
     _plan: Mapping[str, tuple[str, int]] | None = None
     _planned: Counter[str] = field(default_factory=Counter)
+    #: How many of its planned places each case has used; a replay has none left.
+    _used: Counter[str] = field(default_factory=Counter)
     _foreseen: set[str] = field(default_factory=set)
 
     def plan(self, cases: Mapping[str, tuple[str, int]]) -> None:
@@ -159,12 +161,18 @@ class ResidueBudget:
             if kept and (renamed or not exists):
                 name = f"{record} again {len(places.there)}" if exists else record
                 places.there[name] = self._label(write, record)
+                self._used[write.case] += 1
 
     def _places(self, realm: str) -> AbstractContextManager[_Places]:
         return self.shared.held(f"permanent records of {realm}", _Places)
 
+    def _places_of(self, case: str) -> int:
+        return self._plan[case][1] if self._plan and case in self._plan else 0
+
     def _label(self, write: Request, record: str) -> str:
-        of_plan = self._plan is None or (write.case in self._plan and not write.advisory)
+        of_plan = self._plan is None or (
+            self._used[write.case] < self._places_of(write.case) and not write.advisory
+        )
         planned = of_plan or record in self._foreseen or record.startswith(KEPT_PREFIX)
         return "" if planned else f"{write.operation} {write.altered or write.case}"
 
