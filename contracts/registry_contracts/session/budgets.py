@@ -68,8 +68,6 @@ _POLL_SECONDS: Final = 0.02
 #: Records that one kind of unplanned write may create as evidence: a case may see a fault in three requests, and in
 #: three more when it is confirmed.
 _EVIDENCE: Final = 6
-#: Places of planned records that other kinds of unplanned writes may take.
-_BORROWED: Final = 3
 
 
 class ResidueSpent(EnvironmentFault):
@@ -97,7 +95,7 @@ class ResidueBudget:
 
     The records of a run without findings are planned. All other writes must be refused: an accepted one is evidence of
     a fault, and one fault must not take the places of planned records. So each kind of unplanned write
-    gets a few places, and all kinds together little more than the plan leaves.
+    gets a few places, and all kinds together what the plan leaves, but at least a few.
 
     `most` is the limit in one realm. `exists` tells whether an identifier belongs to a record that existed before.
     """
@@ -201,7 +199,7 @@ class ResidueBudget:
         unplanned = list(filter(None, there.values()))
         same = unplanned.count(label)
         of_operation = sum(other.startswith(f"{write.operation} ") for other in unplanned)
-        most = max(1, room) if write.advisory else max(_EVIDENCE, room) + _BORROWED * (not same)
+        most = max(1 if write.advisory else _EVIDENCE, room)
         full = len(unplanned) >= most and (write.advisory or bool(of_operation))
         if full or same >= _EVIDENCE:
             raise ResidueSpent(

@@ -125,15 +125,30 @@ def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path:
         budget.reserve(sent, record)
         budget.settle(sent, record, kept=True)
 
-    for number in range(9):
+    for number in range(6):
         create(f"rc-test-{number}", f"case {number}")
     with pytest.raises(ResidueSpent, match="the other places are reserved"):
-        create("rc-test-faulty-9", "case 9")
+        create("rc-test-faulty-6", "case 6")
     create("rc-test-submission", "another case", "createWorkflowRecord")
-    for number in range(2):
+    for number in range(5):
         create(f"rc-test-planned-{number}", "test_a_contact_is_created")
     with pytest.raises(ResidueSpent, match="12 permanent records that it may create"):
-        create("rc-test-planned-2", "test_a_contact_is_created")
+        create("rc-test-planned-5", "test_a_contact_is_created")
+
+
+def test_a_replay_takes_no_planned_place(tmp_path: Path) -> None:
+    budget = ResidueBudget(SharedState(tmp_path), 14, lambda _: False)
+    budget.plan(PLAN)
+
+    def create(record: str) -> None:
+        sent = messages.write("createContact", record, case="test_a_contact_is_created")
+        budget.reserve(sent, record)
+        budget.settle(sent, record, kept=True)
+
+    for number in range(7 + 6):
+        create(f"rc-test-{number}")
+    with pytest.raises(ResidueSpent, match="the other places are reserved"):
+        create("rc-test-13")
 
 
 class Service:
