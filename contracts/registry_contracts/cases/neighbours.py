@@ -145,20 +145,23 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
     kept = world.shared("file with neighbours", lambda: _kept_file(world))
     near = {"on_twin": other_case(world.fresh, kept.uid), "on_lookalike": _lookalike(kept.uid)}
     uid = world.draft(near.get(relation) or world.uid()).uid
-    names = {"same_content": "another.txt", "name_goes_on": f"{_NAME}.bak", "on_lookalike": "another.txt"}
-    name = names.get(relation, _NAME)
+    own_name = relation in ("same_content", "on_lookalike")
+    name = f"{world.uid(16)}.txt" if own_name else f"{_NAME}.bak" if relation == "name_goes_on" else _NAME
     content = kept.content if relation in ("same_content", "same_file") else f"another of {uid}\n".encode()
     done = [upload(world.author, uid, name, content)]
     usable(done[0])
     where = FILE_RELATIONS[relation]
-    if name == "another.txt":
+    listed = claims("attachment-create-listed", "listAttachments")
+    if own_name:
         page = attachments_of(world.author, uid).page()
         given = [each for each in page.records or () if names_file(each, _NAME)]
         own, expected = claims("attachment-list-own-only", "listAttachments"), f"no {_NAME}, where {where}"
         own.holds(not given, *done, page.exchange, expected=expected)
-    _claim_listed(claims("attachment-create-listed", "listAttachments"), world, kept, done, where)
+        if taken(done[0]):
+            attachments.claim_listed(listed, world, Attachment(uid, None, name, content))
+    _claim_listed(listed, world, kept, done, where)
     done.append(world.author.delete_draft(uid))
-    _claim_listed(claims("attachment-create-listed", "listAttachments"), world, kept, done, where)
+    _claim_listed(listed, world, kept, done, where)
     if kept.id is not None:
         read = world.author.get_attachment(kept.path)
         same, expected = usable(read).content == kept.content, f"the bytes that were sent, where {where}"

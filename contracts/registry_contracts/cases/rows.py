@@ -115,18 +115,33 @@ class RowTrials(ABC):
         return tried
 
     def _least(self, row: Row, evidence: Result) -> Row:
-        """The row with each of its values set back to plain that does not matter to a contradiction."""
+        """The row with each of its values set back to plain that does not matter to a contradiction.
+
+        Raises:
+            Blocked: another row has shown that the plain request contradicts the same clause.
+        """
         self._anew = True  # each try on data of its own
+        if cause := self._world.offered(_plain(evidence)):
+            raise Blocked(evidence.operation, cause, evidence.clause)
         for name in row.beside:
             if self._contradicts(other := row.without(name), evidence):
                 row = other
         return row
+
+    def _plain_fails(self, evidence: Result, cause: str) -> Blocked:
+        """What blocks a row whose plain request does not hold either, and all others of the same clause."""
+        self._world.offer(_plain(evidence), cause)
+        return Blocked(evidence.operation, cause, evidence.clause)
 
     def _contradicts(self, row: Row, evidence: Result) -> bool:
         try:
             return any(each.key == evidence.key for each in self._try(row).evidence)
         except (*OBSTACLES, Untested):
             return False
+
+
+def _plain(evidence: Result) -> str:
+    return f"plain request against {evidence.clause} ({evidence.operation})"
 
 
 @dataclass(eq=False, repr=False)
@@ -186,7 +201,7 @@ class Rows(RowTrials):
         # Of a reason with one row alone, that row is the plain one as well.
         once = factors.value_named(row.operation, row.reason).once
         if row.beside and not least.beside and row.reason != "locked" and not once:
-            raise Blocked(row.operation, f"not {evidence.expected}, where {least.words}", evidence.clause)
+            raise self._plain_fails(evidence, f"not {evidence.expected}, where {least.words}")
         found = row.operation == "draftExists" and row.reason not in (_NEVER, *factors.CREDENTIALS)
         if found and self._try(replace(least, reason=_NEVER)).evidence:
             raise Blocked(row.operation, "finds what was never saved", "draft-exists-absent")

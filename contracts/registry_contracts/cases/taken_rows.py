@@ -84,7 +84,7 @@ class TakenRows(RowTrials):
             self._attempt.held.update(tried.held)
             return
         if not least.beside:
-            raise Blocked(evidence.operation, f"not {evidence.expected}", evidence.clause)
+            raise self._plain_fails(evidence, f"not {evidence.expected}")
         if evidence.check in _OF_ACCEPTANCE and [*least.beside] == least.callers:
             raise Untested(f"what {evidence.operation} grants this account is not shown")
         found = replace(evidence, check="", expected=f"{evidence.expected}, where {least.words}")
@@ -265,7 +265,7 @@ def _need_rights(row: Row, *sent: Exchange) -> None:
 def _upload(row: Row, by: Actor, uid: str, mark: str) -> tuple[str, bytes, Exchange]:
     """Send the file of a row, whose name holds a mark: its name, its bytes and the exchange."""
     _, form = dictionary.FILE_NAMES.get(row.of("", *dictionary.FILE_NAMES), ("", "{}.txt"))
-    name, content = form.format(mark), _content_of(row)
+    name, content = form.format(mark), _content_of(row, mark)
     if "picture" in row.names:
         name = name.replace(".txt", ".png").replace(".TXT", ".PNG")
     body = [content[:7], content[7:]] if "chunked" in row.names else content
@@ -295,13 +295,13 @@ def _promised(row: Row, document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return promised or {"draft-get-content": document}
 
 
-def _content_of(row: Row) -> bytes:
-    """The bytes of a row's file."""
+def _content_of(row: Row, mark: str) -> bytes:
+    """The bytes of a row's file, which no other file has; `mark` is a text of its own."""
     files = {
-        "words": b"some words of a file\n",
+        "words": f"some words of {mark}\n".encode(),
         "file_empty": b"",
-        "all_bytes": contents.content(300),
-        "like_json": b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n',
-        "picture": contents.RED,
+        "all_bytes": contents.content(300) + mark.encode(),
+        "like_json": f'{{ "b" : 1.0,\r\n  "a" : [ "{mark}" ] }}\n'.encode(),
+        "picture": contents.png(*mark[-3:].encode()),
     }
     return files[row.of(*files)]
