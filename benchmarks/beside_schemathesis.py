@@ -144,7 +144,7 @@ def _ours(trial: Trial, seconds: list[float]) -> bool:
 
 
 def beside(faults: Sequence[Trial], services: Sequence[Trial], examples: int = _EXAMPLES) -> Iterator[str]:
-    """Measure both, and yield the tables in Markdown.
+    """Measure both, and yield the table in Markdown.
 
     Args:
         examples: How many Schemathesis makes.
@@ -169,21 +169,13 @@ def beside(faults: Sequence[Trial], services: Sequence[Trial], examples: int = _
             f"| {name} | {of[0]} of {len(faults)} | {faithful} | {of[1]} of {len(services)} |"
             f" {median(seconds):.1f} |"
         )
-    yield ""
-    yield "| drawn | realm | registry-contracts | Schemathesis |"
-    yield "|---|---|---|---|"
-    for trial, us, it in found:
-        name = (
-            trial.name if trial.kind is Kind.FAULT else f"a service of {trial.name.count(AND) + 1} variants"
-        )
-        yield f"| `{name}` | {trial.realms[0]} | {'reports' if us else ''} | {'reports' if it else ''} |"
 
 
 @click.command()
 @click.option("--faults", default=20, show_default=True)
 @click.option("--services", default=5, show_default=True)
 @click.option("--seed", default=1, show_default=True, help="Of the draw.")
-@click.option("--document", type=click.Path(path_type=Path, exists=True), help="Takes the tables.")
+@click.option("--document", type=click.Path(path_type=Path, exists=True), help="Takes the table.")
 def main(faults: int, services: int, seed: int, document: Path | None) -> None:
     """Measure Schemathesis beside the suite."""
     drawn = list(drawn_trials(faults, 0, seed))
