@@ -234,22 +234,24 @@ class Lister:
         return Blocked(self.operation, "the list cannot be read to its end, so absence cannot be shown")
 
     def pages(self, overlap: int = 0, first: Page | None = None) -> Iterator[Page]:
-        """Page after page, until one is empty or repeats the one before.
+        """Page after page, until one is empty, or the second one or two further ones repeat the one before.
 
-        The document does not say how long a page is without options.
+        The document does not say how long a page is without options. One further page may repeat the one before, since
+        the list may grow meanwhile.
 
         Args:
             overlap: From the second page on, each page repeats 1/`overlap` of the one before; 0 for none.
             first: The first page, if it was read already.
         """
-        page, at = first or self.page(), 0
+        page, at, repeats = first or self.page(), 0, 0
         yield page
-        for _ in range(MOST_PAGES - 1):
+        for number in range(2, MOST_PAGES + 1):
             if page.size <= 0:
                 return
             at += page.size - (page.size // overlap if overlap and at else 0)
             before, page = page.records, self.page(skip=at)
-            if page.records == before:
+            repeats = repeats + 1 if page.records == before else 0
+            if repeats > 1 or (repeats and number == 2):
                 return
             yield page
 
