@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
-from typing import Final, NoReturn
+from typing import Final
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -62,14 +62,12 @@ class Try:
 
     Attributes:
         spoilt: The environment failed, or may have caused what was seen; nothing in it is a finding.
-        recorded: How many user properties the item had before its first attempt, and before this one.
     """
 
     attempt: Attempt
     reports: list[pytest.TestReport] = field(default_factory=list)
     ending: Ending = field(default_factory=lambda: Ending(Verdict.PASS))
     spoilt: bool = False
-    recorded: tuple[int, int] = (0, 0)
 
 
 #: How many user properties an item had before its first attempt.
@@ -167,8 +165,9 @@ def judged_by(tries: Sequence[Try]) -> list[Try]:
 
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
-    recorded = len(item.user_properties)
-    item.stash[TRY] = tried = Try(attempt, recorded=(item.stash.setdefault(_RECORDED, recorded), recorded))
+    # The reports of an attempt have its own user properties only.
+    del item.user_properties[item.stash.setdefault(_RECORDED, len(item.user_properties)) :]
+    item.stash[TRY] = tried = Try(attempt)
     unanswered, began = worker.breaker.unanswered, time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
@@ -306,15 +305,20 @@ def _set_outcome(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note the ending of an attempt by what it raised; keep only the user properties of this attempt."""
-    report = yield
+    """Note the ending of an attempt by what it raised.
+
+    Exceptions raised on purpose are reported like a skip: a traceback is slower than most cases, and never shown.
+    """
     if not is_case(item):
-        return report
+        return (yield)
     tried, raised = item.stash[TRY], call.excinfo
+    if raised is not None and isinstance(raised.value, EXPECTED):
+        skip = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
+        call.excinfo = pytest.ExceptionInfo.from_exception(skip)
+    report = yield
+    call.excinfo = raised
     # Reports of subtests, which Schemathesis makes for each operation, go out at once and need it too.
     setattr(report, _VERDICT, "")
-    before, since = tried.recorded
-    report.user_properties = [*report.user_properties[:before], *report.user_properties[since:]]
     if raised is not None:
         ending = _ending_of(raised.value)
         _note_broken_promise(raised.value, tried.attempt, item)
@@ -324,22 +328,6 @@ def pytest_runtest_makereport(
             report.longrepr = report.longreprtext
     _redact(report, item.config.stash[WORKER])
     return report
-
-
-@pytest.hookimpl(tryfirst=True, specname="pytest_runtest_makereport")
-def pytest_report_expected(item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
-    """Report exceptions raised on purpose like a skip: a traceback is slower than most cases, and never shown."""
-    raised = call.excinfo
-    if raised is None or not is_case(item) or not isinstance(raised.value, EXPECTED):
-        return None
-    skip = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
-    skipped: pytest.CallInfo[None] = pytest.CallInfo.from_call(partial(_raise, skip), call.when)
-    skipped.start, skipped.stop, skipped.duration = call.start, call.stop, call.duration
-    return pytest.TestReport.from_item_and_call(item, skipped)
-
-
-def _raise(error: BaseException) -> NoReturn:
-    raise error
 
 
 def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.Item) -> None:
