@@ -50,12 +50,10 @@ _ARRANGED: Final = (
 @pytest.hookimpl(specname="pytest_collection")
 def pytest_collect_selection(session: pytest.Session) -> bool | None:
     """Collect from the paths of the selection where they differ from pytest's arguments."""
-    config = session.config
-    worker = config.stash.get(WORKER, None)
-    paths = worker.plan.paths if worker else config.stash[SELECTION].paths
-    if list(paths) == config.args:
+    paths = list(session.config.stash[SELECTION].paths)
+    if paths == session.config.args:
         return None
-    session.perform_collect(list(paths))
+    session.perform_collect(paths)
     return True
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -305,18 +306,11 @@ def _set_outcome(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note the ending of an attempt by what it raised.
-
-    Exceptions raised on purpose are reported like a skip: a traceback is slower than most cases, and never shown.
-    """
-    if not is_case(item):
-        return (yield)
-    tried, raised = item.stash[TRY], call.excinfo
-    if raised is not None and isinstance(raised.value, EXPECTED):
-        skip = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
-        call.excinfo = pytest.ExceptionInfo.from_exception(skip)
+    """Note the ending of an attempt by what it raised."""
     report = yield
-    call.excinfo = raised
+    if not is_case(item):
+        return report
+    tried, raised = item.stash[TRY], call.excinfo
     # Reports of subtests, which Schemathesis makes for each operation, go out at once and need it too.
     setattr(report, _VERDICT, "")
     if raised is not None:
@@ -328,6 +322,18 @@ def pytest_runtest_makereport(
             report.longrepr = report.longreprtext
     _redact(report, item.config.stash[WORKER])
     return report
+
+
+@pytest.hookimpl(tryfirst=True, specname="pytest_runtest_makereport")
+def pytest_report_expected(item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
+    """Report exceptions raised on purpose like a skip: a traceback is slower than most cases, and never shown."""
+    raised = call.excinfo
+    if raised is None or not is_case(item) or not isinstance(raised.value, EXPECTED):
+        return None
+    skip = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
+    skipped = copy(call)
+    skipped.excinfo = pytest.ExceptionInfo.from_exception(skip)
+    return pytest.TestReport.from_item_and_call(item, skipped)
 
 
 def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.Item) -> None:

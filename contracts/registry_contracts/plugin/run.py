@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -422,7 +422,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.add_cleanup(partial(_release, config, private, sandbox))
         folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
         url = sandbox.base_url if sandbox else None
-        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url, selection.paths)
+        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url, selection.seed)
         worker = _begin_work(config, plan, MAIN)
         config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
@@ -456,7 +456,7 @@ def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> No
 
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
-    selection = config.stash[SELECTION]
+    config.stash[SELECTION] = selection = replace(config.stash[SELECTION], seed=plan.seed)
     target = selection.aim(plan.sandbox_url)
     target = config.hook.pytest_contract_target(target=target) or target
     config.stash[WORKER] = worker = Worker(name, plan, target, selection)
