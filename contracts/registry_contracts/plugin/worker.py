@@ -31,8 +31,8 @@ from registry_contracts.plugin.plan import Plan, Selection, request_budget
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.budgets import USED_UP_FILE
 from registry_contracts.session.draft_cleanup import (
+    DraftCleanup,
     delete_drafts_of_records,
-    draft_cleanup,
     note_of_refused_submissions,
 )
 from registry_contracts.session.ledger import Entry, read_entries, residue
@@ -81,7 +81,7 @@ class Worker(Session):
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
         self.rights = Rights(self)
-        self.cleanup = draft_cleanup(self)
+        self.cleanup = DraftCleanup(self)
         self._finished = False
         self._waited_in = ""
         self._parent = os.getppid()

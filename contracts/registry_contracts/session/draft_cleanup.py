@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,7 @@ from registry_contracts.exchanges.exchange import Response
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.ledger import Entry, Ledger, header_as_sent, read_entries
+from registry_contracts.session.ledger import Entry, header_as_sent, read_entries
 from registry_contracts.session.namespace import KEPT_PREFIX
 from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
@@ -173,35 +172,13 @@ def _is_new(session: Session, made: Entry) -> bool:
     return own and is_valid_uid(made.identifier)
 
 
-def draft_cleanup(session: Session) -> DraftCleanup:
-    """A clean-up of the drafts in a session's ledger, which sends through the session until its breaker opens."""
-    return DraftCleanup(
-        session.ledger,
-        lambda draft, certain: (
-            delete_or_explain(
-                session, draft, CLEANING, savers=session.ledger.savers(draft.place), certain=certain
-            )
-            is None
-        ),
-        lambda: session.breaker.open is not None,
-        session.shared_drafts,
-    )
-
-
-@dataclass(eq=False, repr=False)
 class DraftCleanup:
-    """Deletes the drafts of a ledger, newest first, until `stopped` returns True.
+    """Deletes the drafts of a session's ledger, newest first, until its breaker opens."""
 
-    `remove` deletes a draft and returns whether it is gone; its second argument says that an absent draft cannot appear
-    later. `shared_drafts` are identifiers of drafts that cases share until the end of the run.
-    """
-
-    ledger: Ledger
-    remove: Callable[[Entry, bool], bool]
-    stopped: Callable[[], bool]
-    shared_drafts: set[str]
-    _tried: set[tuple[str, str, str]] = field(default_factory=set)
-    _unwritten: OSError | None = None
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._tried: set[Place] = set()
+        self._unwritten: OSError | None = None
 
     def after_case(self) -> None:
         """Delete drafts that are not shared and were not tried before."""
@@ -218,9 +195,9 @@ class DraftCleanup:
             OSError: a deletion could not be written to the ledger; all deletions were sent nevertheless.
         """
         if last:
-            self.shared_drafts.clear()
+            self._session.shared_drafts.clear()
         self._remove_all(self._chosen())
-        if last and any(map(_uncertain, self.ledger.removable())) and not self.stopped():
+        if last and any(map(_uncertain, self._session.ledger.removable())) and not self._session.breaker.open:
             time.sleep(_SETTLING_SECONDS)
             self._remove_all(filter(_uncertain, self._chosen()), certain=True)
         if self._unwritten is not None:
@@ -228,18 +205,25 @@ class DraftCleanup:
 
     def _chosen(self) -> list[Entry]:
         """The drafts that are not shared, newest first."""
-        return [draft for draft in self.ledger.removable() if draft.identifier not in self.shared_drafts]
+        shared = self._session.shared_drafts
+        return [draft for draft in self._session.ledger.removable() if draft.identifier not in shared]
 
     def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False) -> None:
         for draft in drafts:
             # A draft that the environment kept from being deleted stays in the ledger, and is reported as a leftover.
             with suppress(EnvironmentFault):
                 try:
-                    if not self.stopped() and self.remove(draft, certain or not _uncertain(draft)):
-                        self.ledger.removed(*draft.place)
+                    if not self._session.breaker.open:
+                        self._remove(draft, certain=certain or not _uncertain(draft))
                 except OSError as error:
                     # A full disk must not leave drafts with the service.
                     self._unwritten = error
+
+    def _remove(self, draft: Entry, *, certain: bool) -> None:
+        session, ledger = self._session, self._session.ledger
+        savers = ledger.savers(draft.place)
+        if delete_or_explain(session, draft, CLEANING, savers=savers, certain=certain) is None:
+            ledger.removed(*draft.place)
 
 
 def _uncertain(draft: Entry) -> bool:
