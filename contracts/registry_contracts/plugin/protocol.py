@@ -130,7 +130,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
     )
     settle_drafts(worker, tried)
-    worker.clean()
+    worker.cleanup.after_case()
     return reports
 
 

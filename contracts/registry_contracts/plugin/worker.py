@@ -249,10 +249,6 @@ class Worker(Session):
         case = Case(f"[{where}]", ANY_REALM, title=where)
         self.write_case(case, Attempt(1), Ending(Verdict.ERROR, why), datetime.now(UTC))
 
-    def clean(self) -> None:
-        """Delete the drafts that a case left or may have left, newest first."""
-        self.cleanup.after_case()
-
     def finish(self, ended: Collection[str] = ()) -> dict[str, int]:
         """Delete drafts, write to the journal what stays behind, and close journal and ledger.
 

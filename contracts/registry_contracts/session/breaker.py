@@ -159,14 +159,13 @@ def _given_up(operation: str) -> str:
 class Admission:
     """Lets a request pass while the breaker is closed and the budget has room.
 
-    It stands above the ledger, since a request stopped here was never sent. `on_spent` is called with the reason when
-    the budget of the cases is spent.
+    It stands above the ledger, since a request stopped here was never sent. When the budget of the cases is spent, the
+    run breaks off as by the breaker.
     """
 
     below: Stage
     breaker: Breaker
     budget: RequestBudget
-    on_spent: Callable[[str], None]
 
     def send(self, request: Request) -> Exchange:
         """Send a request if the budget allows it, after a pause if the one before met a fault."""
@@ -175,7 +174,7 @@ class Admission:
             self.budget.take(essential=request.housekeeping)
         except BudgetSpent as spent:
             if not request.housekeeping:
-                self.on_spent(str(spent))
+                self.breaker.on_break(str(spent))
             raise
         self.breaker.pause()
         return self.below.send(request)

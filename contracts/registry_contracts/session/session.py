@@ -117,13 +117,13 @@ class Session:
         sending: Stage = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
         record = Record(sending, self.name, self.redactor, events)
         self.faults = record.faults
-        admitted: Stage = Admission(record, self.breaker, budget, stop)
+        admitted: Stage = Admission(record, self.breaker, budget)
         self._guard = Guard(
             record if self._dry_run else admitted, target, WireNames.of(target), self.namespace, transport
         )
         self.tokens = TokenStore(self.shared, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
-            self._guard, self.tokens, self.shared, self.breaker, target.base_url, record.note_fault
+            self._guard, self.tokens, self.breaker, target.base_url, record.note_fault
         )
 
     def send(self, request: Request) -> Exchange:
