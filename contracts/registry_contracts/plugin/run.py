@@ -234,7 +234,7 @@ class Run:
             self._write_troubles(exitstatus)
         finally:
             # Remove what was created, even if the lines before failed.
-            self.ended[MAIN] = self.worker.finish(self.ended)
+            self.ended[MAIN] = self.worker.finish()
         if self.sandbox is not None:
             self.sandbox.ask_to_end()  # while the reports are written
         self.write_facts(finished=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -82,7 +82,6 @@ class Worker(Session):
         self.catalogue: Catalogue = load_catalogue()
         self.rights = Rights(self)
         self.cleanup = DraftCleanup(self)
-        self._finished = False
         self._waited_in = ""
         self._parent = os.getppid()
 
@@ -249,43 +248,37 @@ class Worker(Session):
         case = Case(f"[{where}]", ANY_REALM, title=where)
         self.write_case(case, Attempt(1), Ending(Verdict.ERROR, why), datetime.now(UTC))
 
-    def finish(self, ended: Collection[str] = ()) -> dict[str, int]:
-        """Delete drafts, write to the journal what stays behind, and close journal and ledger.
+    def finish(self) -> dict[str, int]:
+        """Delete drafts, and close journal and ledger.
 
-        Other workers may still need shared drafts: the controller, which finishes last, deletes these.
-
-        Args:
-            ended: Names of the workers that have finished.
+        Other workers may still need shared drafts: the controller, which finishes last, deletes these, and writes to
+        the journal what all processes leave behind.
 
         Returns:
-            Counts of this process's requests, retries and faults by kind; empty at a second call, which does nothing.
+            Counts of this process's requests, retries and faults by kind.
         """
-        if self._finished:
-            return {}
-        self._finished = True
-        main = self.name == MAIN
-        if main:
-            self._take_over(sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl")), ended)
-        self.cleanup.at_the_end(last=main)
-        if main:
-            ledgers = sorted(Path(self.plan.folder).glob("ledger*.jsonl"))
-            with suppress(OSError):  # a disk that is full
-                note_of_refused_submissions(self, ledgers)
-                delete_drafts_of_records(self, ledgers)
-            self.cleanup.at_the_end(last=main)
-        self._write_left("leftover", self.ledger.removable() if main else ())
-        self._write_left("residue", self.ledger.residue())
+        if self.name == MAIN:
+            self._finish_run(Path(self.plan.folder))
+        else:
+            self.cleanup.at_the_end(last=False)
         self.journal.close()
         self.ledger.close()
-        if not main:
+        if self.name != MAIN:
             self.close()
         return {**self.counts, **self.faults}
 
-    def _take_over(self, ledgers: list[Path], ended: Collection[str]) -> None:
-        """Take over the workers' drafts; list the residue of workers that died."""
-        self.ledger.take_over(ledgers)
-        dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
-        self._write_left("residue", residue(read_entries(dead)))
+    def _finish_run(self, folder: Path) -> None:
+        of_workers = read_entries(sorted(folder.glob("ledger-gw*.jsonl")))
+        self.ledger.take_over(of_workers)
+        self.cleanup.at_the_end(last=True)
+        ledgers = sorted(folder.glob("ledger*.jsonl"))
+        with suppress(OSError):  # a disk that is full
+            note_of_refused_submissions(self, ledgers)
+            delete_drafts_of_records(self, ledgers)
+        self.cleanup.at_the_end(last=True)
+        self._write_left("leftover", self.ledger.removable())
+        for entries in (residue(of_workers), self.ledger.residue()):
+            self._write_left("residue", entries)
 
     def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
         for entry in entries:

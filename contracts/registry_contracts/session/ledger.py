@@ -163,9 +163,9 @@ class Ledger:
         with self._lock:
             return residue(list(self._entries.values()))
 
-    def take_over(self, ledgers: Iterable[Path]) -> None:
+    def take_over(self, entries: Iterable[Entry]) -> None:
         """Take over the drafts that other sessions of the run left: the shared ones, and all of a session that died."""
-        for left in read_entries(sorted(ledgers)):
+        for left in entries:
             if left.what == REMOVABLE and left.state not in _GONE:
                 with self._lock:
                     self._write(replace(left, number=len(self._entries) + 1, by=self._by))
