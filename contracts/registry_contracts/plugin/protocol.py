@@ -169,14 +169,13 @@ def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker
     # The reports of an attempt have its own user properties only.
     del item.user_properties[item.stash.setdefault(_RECORDED, len(item.user_properties)) :]
     item.stash[TRY] = tried = Try(attempt)
-    unanswered, began = worker.breaker.unanswered, time.time()
+    began = time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.offer(mark, value=True)
     tried.ending = _ending(tried.ending, attempt, case_of(item), worker)
-    lost = worker.breaker.unanswered > unanswered
-    tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
+    tried.spoilt = is_spoilt(attempt, tried.ending, disturbed=worker.breaker.fault_since(began))
     return tried
 
 
@@ -205,19 +204,19 @@ def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> End
     return Ending(Verdict.UNTESTED if attempt.exchanges else Verdict.ERROR, QUIET)
 
 
-def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
+def is_spoilt(attempt: Attempt, ending: Ending, *, disturbed: bool) -> bool:
     """Whether the environment may have caused how an attempt ended.
 
     Args:
-        lost: A request had no answer during the attempt, possibly one of the suite's own.
-        disturbed: A worker met a fault meanwhile; the service may have restarted and forgotten the case's token.
+        disturbed: A worker met a fault meanwhile, perhaps at one of the suite's own requests; the service may have
+            restarted and forgotten the case's token.
     """
     if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
         return True
     if ending.verdict is Verdict.INCONCLUSIVE and any(exchange.blocked for exchange in attempt.exchanges):
         return False  # a repetition would be blocked again
     unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
-    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_the_way)
+    return unfinished and (disturbed or attempt.clouded or attempt.met_the_way)
 
 
 def _needs_replay(attempts: Sequence[Attempt], case: Case) -> bool:

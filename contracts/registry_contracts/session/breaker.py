@@ -47,7 +47,6 @@ class Breaker:
     on_break: Callable[[str], None]
     shared: SharedState
     open: str | None = None
-    unanswered: int = 0
     in_a_row: int = 0
     _row_seconds: float = 0.0
     _answered: int = 0
@@ -85,7 +84,8 @@ class Breaker:
 
     def mark_fault(self) -> None:
         """Tell all sessions that a fault was met: the service may have restarted and forgotten tokens."""
-        self.shared.put(_FAULT_MARK, time.time())
+        now = time.time()
+        self.shared.renewed(_FAULT_MARK, lambda: now, lambda kept: kept >= now)
 
     def fault_since(self, moment: float) -> bool:
         """Whether any session has met a fault since a moment, in seconds since the epoch."""
@@ -125,7 +125,6 @@ class Breaker:
         with self._lock:
             why = f"requests in a row without an answer, last: {fault}"
             self._count(self._unanswered, operation, GIVE_UP_FAULTY_AFTER, why)
-            self.unanswered += 1
             self.in_a_row += 1
             self._row_seconds += seconds
             self._lost += seconds

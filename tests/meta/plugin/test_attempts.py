@@ -38,32 +38,30 @@ def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = F
 
 
 @pytest.mark.parametrize(
-    ("made", "verdict", "lost", "disturbed", "spoilt"),
+    ("made", "verdict", "disturbed", "spoilt"),
     [
-        (attempt(RETRIED, contradicts=True), Verdict.FAIL, False, False, False),
-        (attempt(LOST, contradicts=True), Verdict.FAIL, False, False, True),
-        (attempt(OWN, contradicts=True), Verdict.FAIL, False, False, False),
-        (attempt(LOST, contradicts=True, confirmed=True), Verdict.FAIL, False, False, False),
-        (attempt(LOST), Verdict.PASS, False, False, False),
-        (attempt(LOST), Verdict.INCONCLUSIVE, False, False, True),
+        (attempt(RETRIED, contradicts=True), Verdict.FAIL, False, False),
+        (attempt(LOST, contradicts=True), Verdict.FAIL, False, True),
+        (attempt(OWN, contradicts=True), Verdict.FAIL, False, False),
+        (attempt(LOST, contradicts=True, confirmed=True), Verdict.FAIL, False, False),
+        (attempt(LOST), Verdict.PASS, False, False),
+        (attempt(LOST), Verdict.INCONCLUSIVE, False, True),
         # It would be blocked again.
-        (attempt(BLOCKED), Verdict.INCONCLUSIVE, True, True, False),
-        (attempt(PAGE), Verdict.INCONCLUSIVE, False, False, True),
-        (attempt(LOST), Verdict.UNTESTED, False, False, False),
-        (attempt(LOST), Verdict.FAIL, False, False, True),
+        (attempt(BLOCKED), Verdict.INCONCLUSIVE, True, False),
+        (attempt(PAGE), Verdict.INCONCLUSIVE, False, True),
+        (attempt(LOST), Verdict.UNTESTED, False, False),
+        (attempt(LOST), Verdict.FAIL, False, True),
         # A sign-in was lost.
-        (attempt(), Verdict.INCONCLUSIVE, True, True, True),
-        (attempt(contradicts=True), Verdict.FAIL, True, True, False),
+        (attempt(), Verdict.INCONCLUSIVE, True, True),
+        (attempt(contradicts=True), Verdict.FAIL, True, False),
         # A token may have been forgotten while others met a fault.
-        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, True, True),
-        (attempt(exchange(response(404)), contradicts=True), Verdict.FAIL, False, True, False),
-        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, False, False),
+        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, True, True),
+        (attempt(exchange(response(404)), contradicts=True), Verdict.FAIL, True, False),
+        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, False),
     ],
 )
-def test_when_weather_spoils(
-    made: Attempt, verdict: Verdict, lost: bool, disturbed: bool, spoilt: bool
-) -> None:
-    assert is_spoilt(made, Ending(verdict), lost=lost, disturbed=disturbed) is spoilt
+def test_when_weather_spoils(made: Attempt, verdict: Verdict, disturbed: bool, spoilt: bool) -> None:
+    assert is_spoilt(made, Ending(verdict), disturbed=disturbed) is spoilt
 
 
 def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
