@@ -268,13 +268,13 @@ class Worker(Session):
         return {**self.counts, **self.faults}
 
     def _finish_run(self, folder: Path) -> None:
-        of_workers = read_entries(sorted(folder.glob("ledger-gw*.jsonl")))
+        writes = read_entries(sorted(folder.glob("ledger-*.jsonl")))
+        of_workers = [entry for entry in writes if entry.by != MAIN]
         self.ledger.take_over(of_workers)
         self.cleanup.at_the_end(last=True)
-        ledgers = sorted(folder.glob("ledger*.jsonl"))
         with suppress(OSError):  # a disk that is full
-            note_of_refused_submissions(self, ledgers)
-            delete_drafts_of_records(self, ledgers)
+            note_of_refused_submissions(self, writes)
+            delete_drafts_of_records(self, writes)
         self.cleanup.at_the_end(last=True)
         self._write_left("leftover", self.ledger.removable())
         for entries in (residue(of_workers), self.ledger.residue()):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from registry_contracts.errors import EnvironmentFault
@@ -13,7 +12,7 @@ from registry_contracts.exchanges.exchange import Response
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.ledger import Entry, header_as_sent, read_entries
+from registry_contracts.session.ledger import Entry, header_as_sent
 from registry_contracts.session.namespace import KEPT_PREFIX
 from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
@@ -119,14 +118,14 @@ def note_if_there(session: Session, place: Place, role: str) -> bool:
     return False
 
 
-def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> None:
-    """Put the drafts of refused submissions on a session's ledger; `ledgers` are all of its run.
+def note_of_refused_submissions(session: Session, writes: Iterable[Entry]) -> None:
+    """Put the drafts of refused submissions on a session's ledger; `writes` are all of its run.
 
     For each role and realm, the last submission is looked up, and for the author one from the middle. If either has a
     draft, all are looked up. Identifiers that differ from an accepted one only in letter case are left out: a service
     may treat them as the same.
     """
-    writes = sorted(read_entries(ledgers), key=lambda entry: entry.at)
+    writes = sorted(writes, key=lambda entry: entry.at)
     kept = {(entry.realm, entry.identifier.casefold()) for entry in writes if entry.state != "refused"}
     refused: dict[tuple[str, str], dict[Place, None]] = {}
     for entry in writes:
@@ -142,23 +141,20 @@ def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> No
                 note_if_there(session, place, role)
 
 
-def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
+def delete_drafts_of_records(session: Session, writes: Iterable[Entry]) -> None:
     """Delete the drafts of a run's contacts and submissions if the service allows it; the records stay.
 
     The contact that all runs share is left out: another run may be using it.
     """
-    made = [
-        entry
-        for entry in read_entries(ledgers)
-        if entry.what in PERMANENT_KINDS and entry.state == "created" and entry.realm in DOCUMENT_REALMS
-    ]
     places: dict[Place, list[Entry]] = {}
-    for entry in made:
-        places.setdefault(entry.place, []).append(entry)
-    for writes in places.values():
-        if any(_is_new(session, entry) for entry in writes) and session.breaker.open is None:
+    for entry in writes:
+        permanent = entry.what in PERMANENT_KINDS and entry.state == "created"
+        if permanent and entry.realm in DOCUMENT_REALMS:
+            places.setdefault(entry.place, []).append(entry)
+    for made in places.values():
+        if any(_is_new(session, entry) for entry in made) and session.breaker.open is None:
             with suppress(EnvironmentFault):
-                delete_or_explain(session, writes[-1], CLEANING, savers=[entry.role for entry in writes])
+                delete_or_explain(session, made[-1], CLEANING, savers=[entry.role for entry in made])
 
 
 def _is_new(session: Session, made: Entry) -> bool:

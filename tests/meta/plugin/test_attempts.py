@@ -16,7 +16,7 @@ from registry_contracts.plugin.case import Ending
 from registry_contracts.plugin.drafts_of_cases import settle_drafts
 from registry_contracts.plugin.protocol import Try, is_spoilt, judged_by
 from registry_contracts.session import draft_cleanup
-from registry_contracts.session.ledger import Ledger
+from registry_contracts.session.ledger import Ledger, read_entries
 from registry_contracts.session.namespace import Namespace
 from tests.meta.messages import exchange, response, settled
 
@@ -154,5 +154,5 @@ def test_drafts_of_contacts_and_submissions_are_deleted(tmp_path: Path, looked_f
         namespace=Namespace("test", foreign=["the-organization"]),
         target=SimpleNamespace(accounts=["author"]),
     )
-    draft_cleanup.delete_drafts_of_records(session, tmp_path.glob("ledger*.jsonl"))
+    draft_cleanup.delete_drafts_of_records(session, read_entries(tmp_path.glob("ledger*.jsonl")))
     assert looked_for == ["rc-test-a-contact", "rc-test-submitted", "given-by-the-service"]
