@@ -93,18 +93,17 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if halted:
         item.session.shouldstop = halted
         return True
-    with worker.giving_up_where_broken(item.session):
-        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
-            worker.tokens.expire_tokens_once()
-        # Names the case if the worker dies in it.
-        worker.journal.write("begin", case_of(item).begun)
-        reports = _run(item, nextitem, worker)
-        # Free the exchanges of the last attempt: the item itself stays until the run ends.
-        del item.stash[TRY]
-        for report in reports:
-            item.ihook.pytest_runtest_logreport(report=report)
-        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
+        worker.tokens.expire_tokens_once()
+    # Names the case if the worker dies in it.
+    worker.journal.write("begin", case_of(item).begun)
+    reports = _run(item, nextitem, worker)
+    # Free the exchanges of the last attempt: the item itself stays until the run ends.
+    del item.stash[TRY]
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
 
 

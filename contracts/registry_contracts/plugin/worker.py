@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -108,25 +108,12 @@ class Worker(Session):
             raise KeyboardInterrupt
         return super().send(request)
 
-    @contextmanager
-    def giving_up_where_broken(self, session: pytest.Session) -> Iterator[None]:
-        """Stop all workers before their next case if this one raises an error; the controller reports it in one line.
-
-        The error may be an `OSError` (a full disk), a `ValueError` (a text that cannot be encoded), the suite's own,
-        or one from another plugin's hook. xdist would treat each as a crash, show a traceback, which may hold
-        credentials, and let the run pass without this worker.
-        """
-        try:
-            yield
-        except (pytest.exit.Exception, pytest.Session.Failed):
-            raise
-        except Exception as error:
-            if self.name == MAIN:
-                raise  # pytest shows it (`registry_contracts.plugin.interruption`)
-            self.give_up(session, error)
-
     def give_up(self, session: pytest.Session, error: BaseException) -> None:
-        """Let no worker begin another case, since this one cannot go on."""
+        """Let no worker begin another case, since this one cannot go on; the controller reports it in one line.
+
+        xdist would treat it as a crash, show a traceback, which may hold credentials, and let the run pass without this
+        worker.
+        """
         why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
         session.shouldstop = why
         # If not even that can be written, the journal lacks its closing line.
