@@ -3,6 +3,7 @@
 DraftCleanup deletes what is there or may be there; what may yet come into being is looked after twice.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -111,6 +112,13 @@ def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
     settled(books[1], "updateWorkflowRecord", "given-by-settings", "created")
     settled(books[1], "createContact", "rc-test99999999", "created", realm="bch-dev")
     settled(books[1], "createAttachment", "rc-test99999999", "created")
+
+
+def test_a_write_waits_for_a_parallel_one_that_may_create_nothing(ledger: Any) -> None:
+    book = ledger("gw0", 1)
+    first = book.intend(write("createContact", "rc-test00000001"))
+    threading.Timer(0.1, book.settle, (first, "refused")).start()
+    assert book.intend(write("createContact", "rc-test00000002")) is not None
 
 
 PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)}
