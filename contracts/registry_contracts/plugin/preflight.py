@@ -21,7 +21,7 @@ from registry_contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
 from registry_contracts.cases.submissions import UNKNOWN_SCHEMA
 from registry_contracts.checks.outcomes import Attempt, confirm, contradicted
 from registry_contracts.checks.workflow import Row, carries_message
-from registry_contracts.errors import EnvironmentFault, UsageError
+from registry_contracts.errors import EnvironmentFault
 from registry_contracts.evidence.record import Verdict
 from registry_contracts.evidence.terms import Consumer
 from registry_contracts.exchanges.exchange import Exchange, Response, read_timestamp
@@ -34,7 +34,6 @@ from registry_contracts.session.actor import Actor
 from registry_contracts.session.authentication import NO_TOKEN, SIGN_IN
 from registry_contracts.session.session import Session, wait_for_start
 from registry_contracts.session.tokens import Token
-from registry_contracts.session.transport import wants_client_certificate
 from registry_contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
@@ -249,11 +248,8 @@ class Preflight:
             waited = (datetime.now(UTC) - began).total_seconds()
             yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
             author = self._sign_in(AUTHOR)
-        if "TLS" in author.refusal and wants_client_certificate(self._target):
-            why = "it ends the TLS handshake as if it required a client certificate, and none is set"
-            raise UsageError(f"{url}: {why}; name its file as client_certificate in [tls] of the settings")
         if author.environment:
-            hint = _other_scheme(url, author.refusal) or "; is the service up and the base URL right?"
+            hint = _hint(url, author.refusal) or "; is the service up and the base URL right?"
             why = f"{url} cannot be judged: {author.refusal}{hint}"
             yield Diagnosis("address", State.ENVIRONMENT, why, stops=True)
         yield Diagnosis("address", *_address(url))
@@ -500,8 +496,9 @@ def _address(url: str) -> tuple[State, str]:
     )
 
 
-def _other_scheme(url: str, why: str) -> str:
-    """A hint that the address may have the wrong scheme, by how the connection failed; empty if nothing says so."""
-    if url.startswith("https:") and "TLS" in why:
-        return "; does it want http, or its authority as ca_bundle in [tls]?"
-    return "; does it want https?" if url.startswith("http:") and ("reset" in why or "closed" in why) else ""
+def _hint(url: str, why: str) -> str:
+    """What the settings may lack, by how the connection failed; empty if nothing says so."""
+    lost = "reset" in why or "closed" in why
+    if url.startswith("https:") and ("TLS" in why or lost):
+        return "; does it want http, its authority as ca_bundle, or a client_certificate in [tls]?"
+    return "; does it want https?" if url.startswith("http:") and lost else ""
