@@ -36,10 +36,10 @@ from registry_contracts.evidence.record import QUIET, Verdict
 from registry_contracts.interface.catalogue import Level
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import Case, Ending, case_of, is_case
-from registry_contracts.plugin.drafts_of_cases import settle_drafts
 from registry_contracts.plugin.worker import MAIN, WORKER, Worker
 from registry_contracts.safe_text import displayed
 from registry_contracts.session.authentication import NoTokenError
+from registry_contracts.session.draft_cleanup import settle_drafts
 
 #: The attribute of a report that holds the verdict of its case.
 _VERDICT: Final = "contract_verdict"
@@ -128,7 +128,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
     )
-    settle_drafts(worker, tried)
+    settle_drafts(worker, (exchange for attempt in tried for exchange in attempt.exchanges))
     worker.cleanup.after_case()
     return reports
 

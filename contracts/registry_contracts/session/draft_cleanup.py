@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from registry_contracts.errors import EnvironmentFault
-from registry_contracts.exchanges.exchange import Response
-from registry_contracts.interface.description import load_description
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.ledger import Entry, header_as_sent
+from registry_contracts.session.ledger import Entry, header_as_sent, realm_as_sent
 from registry_contracts.session.namespace import KEPT_PREFIX
 from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
@@ -22,11 +24,13 @@ from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALM
 CLEANING: Final = "[cleaning]"
 #: How long an interrupted write may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
+#: Statuses that mean that the draft is absent; any other refusal may concern the account.
 _GONE: Final = (404, 410)
 #: Refusals that may concern the account.
 _FOR_THE_ACCOUNT: Final = (401, 403)
 #: Realm, identifier, and another Realm header if the draft was saved with one, as `realm_as_sent` writes it.
 Place = tuple[str, str, str]
+_DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
 
 
 def delete_or_explain(
@@ -116,6 +120,59 @@ def note_if_there(session: Session, place: Place, role: str) -> bool:
                 session.ledger.settle(entry, "created")
             return True
     return False
+
+
+def settle_drafts(session: Session, exchanges: Iterable[Exchange]) -> None:
+    """Remove from the ledger the drafts that a case deleted and found absent; add those that a refused save stored.
+
+    A draft that several accounts saved is left to the clean-up: one account that finds it absent says nothing about
+    the others. After a refused save, the draft is looked up if its uid is valid and of this run, unless the case
+    itself found it absent since, or saved it as well.
+    """
+    of_drafts: dict[Place, list[Exchange]] = {}
+    for exchange in exchanges:
+        if (place := _place(exchange)) and exchange.response is not None and not exchange.fault:
+            of_drafts.setdefault(place, []).append(exchange)
+    for (realm, uid, sent), about in of_drafts.items():
+        gone, refused_to = _outcome_of(about)
+        if gone and uid not in session.shared_drafts and len(session.ledger.savers((realm, uid, sent))) < 2:
+            session.ledger.removed(realm, uid, sent)
+        own = is_valid_uid(uid) and uid.startswith(session.namespace.prefix)
+        if refused_to is not None and own and not session.breaker.open:
+            note_if_there(session, (realm, uid, sent), refused_to)
+
+
+def _outcome_of(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
+    """What the requests of a case did to one draft.
+
+    Returns:
+        Whether it was deleted and then not found by the account that deleted it (so it is no matter of rights); and
+        the role whose save was refused last, unless the draft was found absent since or saved as well.
+    """
+    # Only reads at the draft's address: another operation's refusal may concern the account.
+    reads = operations_with(path=load_description().operations["saveDraft"].path, safe=True)
+    saved, gone, refused_to, deleted_by = False, False, None, None
+    for exchange in exchanges:
+        answer, saving = exchange.answer, exchange.operation == "saveDraft"
+        headers = exchange.documented.request_headers
+        sender = headers.get("Authorization"), headers.get("Realm")
+        if exchange.operation == "deleteDraft" and answer.success:
+            deleted_by = sender
+        elif exchange.operation in reads and answer.refusal:
+            gone |= deleted_by == sender
+            refused_to = None if answer.status in _GONE else refused_to
+        elif saving or answer.success:
+            deleted_by, gone = None, False
+            saved |= saving and answer.success
+            refused_to = exchange.role if saving and answer.refusal else refused_to
+    return gone, None if saved else refused_to
+
+
+def _place(exchange: Exchange) -> Place | None:
+    """The draft that an exchange is about."""
+    matched = _DRAFT.search(urlsplit(exchange.url).path)
+    sent = realm_as_sent(exchange.documented.request_headers, exchange.realm)
+    return (exchange.realm, unquote(matched[1]), sent) if matched else None
 
 
 def note_of_refused_submissions(session: Session, writes: Iterable[Entry]) -> None:

@@ -13,7 +13,6 @@ from registry_contracts.checks.outcomes import Attempt, contradicted
 from registry_contracts.evidence.record import Verdict
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.plugin.case import Ending
-from registry_contracts.plugin.drafts_of_cases import settle_drafts
 from registry_contracts.plugin.protocol import Try, is_spoilt, judged_by
 from registry_contracts.session import draft_cleanup
 from registry_contracts.session.ledger import Ledger, read_entries
@@ -128,7 +127,7 @@ def test_what_is_left_of_the_drafts_of_a_case(
         namespace=Namespace("test"),
         ledger=ledger,
     )
-    settle_drafts(worker, [Attempt(1, exchanges=exchanges)])
+    draft_cleanup.settle_drafts(worker, exchanges)
     ledger.close()
     assert looked_for == ([UID] if asked else [])
     assert [entry.identifier for entry in ledger.removable()] == ([UID] if left else [])
