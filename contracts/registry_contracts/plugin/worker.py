@@ -35,7 +35,7 @@ from registry_contracts.session.draft_cleanup import (
     delete_drafts_of_records,
     note_of_refused_submissions,
 )
-from registry_contracts.session.ledger import Entry, read_entries, residue
+from registry_contracts.session.ledger import Entry, read_entries
 from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session, SessionGroup, namespace_of
 from registry_contracts.settings.target import Target
@@ -264,8 +264,7 @@ class Worker(Session):
             delete_drafts_of_records(self, writes)
         self.cleanup.at_the_end(last=True)
         self._write_left("leftover", self.ledger.removable())
-        for entries in (residue(of_workers), self.ledger.residue()):
-            self._write_left("residue", entries)
+        self._write_left("residue", self.ledger.residue(of_workers))
 
     def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
         for entry in entries:

@@ -161,10 +161,10 @@ class Ledger:
         with self._lock:
             return savers(place, self._drafts.values())
 
-    def residue(self) -> Iterator[Entry]:
-        """What stays behind because the interface cannot remove it."""
+    def residue(self, others: Iterable[Entry] = ()) -> Iterator[Entry]:
+        """What stays behind of this session's writes and `others`, because the interface cannot remove it."""
         with self._lock:
-            return residue(list(self._entries.values()))
+            return residue([*others, *self._entries.values()])
 
     def take_over(self, entries: Iterable[Entry]) -> None:
         """Take over the drafts that other sessions of the run left: the shared ones, and all of a session that died."""
