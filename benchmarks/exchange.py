@@ -54,7 +54,7 @@ def exchange_cost(exchanges: int) -> Cost:
 
 def _worker(folder: Path, base_url: str) -> Worker:
     target = sandbox_target(base_url, DEFAULT_SIZE_LIMIT)
-    plan = Plan(str(folder), str(folder), "bnch", datetime.now(UTC).isoformat(), base_url)
+    plan = Plan(str(folder), str(folder), "bnch", datetime.now(UTC).isoformat(), base_url, 1)
     return Worker("main", plan, target, Selection(None, Profile.GATE, (), (), (), 1, False, folder))
 
 

@@ -17,7 +17,7 @@ from registry_contracts.errors import EnvironmentFault, UsageError, suggestion
 from registry_contracts.evidence.run_folder import new_folder
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.draft_cleanup import draft_cleanup
+from registry_contracts.session.draft_cleanup import DraftCleanup
 from registry_contracts.session.ledger import RUN_FILE, Entry, read_entries, removable, residue
 from registry_contracts.session.namespace import new_run_token
 from registry_contracts.session.session import Session, namespace_of
@@ -181,7 +181,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
         session = ManualSession(target, token, options.seed, disposable=disposable, ledger_folder=folder)
         stack.enter_context(session)
         if not (disposable or options.keep):
-            stack.callback(draft_cleanup(session).at_the_end, last=True)
+            stack.callback(DraftCleanup(session).at_the_end, last=True)
         yield session
 
 

@@ -66,7 +66,6 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     plugin: Any = config.pluginmanager.get_plugin(_PLUGIN)
     option, given = config.option, config.stash[_FOLDER]
-    option.allure_report_dir = given  # xdist passes the options on to workers
     worker = config.stash[WORKER]
     folder = Path(worker.plan.folder)
     listener = plugin.AllureListener(config)

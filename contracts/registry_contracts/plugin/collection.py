@@ -50,12 +50,10 @@ _ARRANGED: Final = (
 @pytest.hookimpl(specname="pytest_collection")
 def pytest_collect_selection(session: pytest.Session) -> bool | None:
     """Collect from the paths of the selection where they differ from pytest's arguments."""
-    config = session.config
-    worker = config.stash.get(WORKER, None)
-    paths = worker.plan.paths if worker else config.stash[SELECTION].paths
-    if list(paths) == config.args:
+    paths = list(session.config.stash[SELECTION].paths)
+    if paths == session.config.args:
         return None
-    session.perform_collect(list(paths))
+    session.perform_collect(paths)
     return True
 
 
@@ -122,9 +120,7 @@ def _in_profile(case: Case, selection: Selection) -> bool:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(
-    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
-) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the selected cases; sort `smoke` to the front, and cases that use things up to the end."""
     selection = config.stash[SELECTION]
     offered = {item: case_of(item) for item in items if is_case(item)}
@@ -146,8 +142,7 @@ def pytest_collection_modifyitems(
             case.id: (case.realm, case.facts.records) for case in [*cases, *_ARRANGED] if case.facts.records
         }
         worker.permanent_records.plan(planned)
-        with worker.giving_up_where_broken(session):
-            _write_unreached(worker, unreached, _narrowings(config, cases, reasons))
+        _write_unreached(worker, unreached, _narrowings(config, cases, reasons))
 
 
 def _reason_to_drop(case: Case, selection: Selection) -> str | None:

@@ -163,15 +163,13 @@ def read_selection(config: pytest.Config) -> Selection:
         raise UsageError("--sandbox-arguments is for the embedded sandbox; leave it or the target out")
     if option("--plan") and getattr(config.option, "numprocesses", None):
         raise UsageError("--plan needs no workers; leave -n out")
-    if option("--seed") is None and not Profile.GATE.includes(profile):
-        config.option.seed = secrets.randbelow(2**32)  # xdist passes the options on to workers
     return Selection(
         target=option("--target"),
         profile=profile,
         realms=_limited(terms, realms),
         clauses=clauses,
         operations=operations,
-        seed=FIXED_SEED if option("--seed") is None else option("--seed"),
+        seed=_seed_of(profile) if option("--seed") is None else option("--seed"),
         # pytest's own option; here it also means that no must clause may lack a setting.
         strict=bool(config.getini("strict")),
         reports=Path(option("--reports")),
@@ -180,6 +178,10 @@ def read_selection(config: pytest.Config) -> Selection:
         settings=settings,
         paths=paths,
     )
+
+
+def _seed_of(profile: Profile) -> int:
+    return FIXED_SEED if Profile.GATE.includes(profile) else secrets.randbelow(2**32)
 
 
 def paths_of(config: pytest.Config) -> tuple[str, ...]:
@@ -262,7 +264,7 @@ class Plan:
         folder: Run folder in the reports.
         private: Folder (0700) outside the reports for tokens and pace.
         sandbox_url: Base URL of the embedded sandbox; None for a target of the settings.
-        paths: Where workers collect from.
+        seed: The controller's; workers would draw others.
     """
 
     folder: str
@@ -270,4 +272,4 @@ class Plan:
     token: str
     started: str
     sandbox_url: str | None
-    paths: tuple[str, ...] = ()
+    seed: int

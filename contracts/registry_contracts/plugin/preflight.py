@@ -8,11 +8,10 @@ twelve requests, and three more for each of these names.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import takewhile
 from typing import Any, Final
 
 from registry_contracts.cases.comparison import refused_as
@@ -22,7 +21,7 @@ from registry_contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
 from registry_contracts.cases.submissions import UNKNOWN_SCHEMA
 from registry_contracts.checks.outcomes import Attempt, confirm, contradicted
 from registry_contracts.checks.workflow import Row, carries_message
-from registry_contracts.errors import EnvironmentFault, UsageError
+from registry_contracts.errors import EnvironmentFault
 from registry_contracts.evidence.record import Verdict
 from registry_contracts.evidence.terms import Consumer
 from registry_contracts.exchanges.exchange import Exchange, Response, read_timestamp
@@ -35,7 +34,6 @@ from registry_contracts.session.actor import Actor
 from registry_contracts.session.authentication import NO_TOKEN, SIGN_IN
 from registry_contracts.session.session import Session, wait_for_start
 from registry_contracts.session.tokens import Token
-from registry_contracts.session.transport import wants_client_certificate
 from registry_contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
@@ -164,8 +162,8 @@ def _listed(answer: Response) -> int:
         return 0
 
 
-#: What was seen, and the exchanges that show it (a finding shows the last); None if nothing is wrong.
-Contrast = tuple[Any, ...] | None
+#: What was seen, and the ids of the exchanges that show it (a finding shows the last).
+_Seen = tuple[str, tuple[str, ...]]
 
 
 def _case(realm: str, attempt: Attempt) -> Case:
@@ -238,23 +236,11 @@ class Preflight:
             raise EnvironmentFault(exchange.fault)
         return exchange
 
-    def _contradicts(
-        self, realm: str, about: tuple[str, str], expected: str, contrasts: Iterable[Contrast]
-    ) -> bool:
-        """Whether every check contradicts a clause at an operation; then note the contradictions.
-
-        Args:
-            about: Clause and operation.
-            contrasts: Makes a check for each item.
-        """
-        seen = [contrast for contrast in takewhile(bool, contrasts) if contrast]
-        if len(seen) < _TIMES:
-            return False
-        for words, *shown in seen:
-            ids = tuple(exchange.id for exchange in shown)
-            self.attempts[realm].note(contradicted(*about, expected, words, ids, AUTHOR))
+    def _note(self, realm: str, about: tuple[str, str], expected: str, seen: Sequence[_Seen]) -> None:
+        """Note that a clause was contradicted at an operation each time that it was tried."""
+        for words, shown in seen:
+            self.attempts[realm].note(contradicted(*about, expected, words, shown, AUTHOR))
         self.attempts[realm].confirmed[about] = len(seen), len(seen)
-        return True
 
     def _author(self, wait_seconds: float) -> Iterator[Diagnosis]:
         author, began, url = self._sign_in(AUTHOR), datetime.now(UTC), self._target.base_url
@@ -262,11 +248,8 @@ class Preflight:
             waited = (datetime.now(UTC) - began).total_seconds()
             yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
             author = self._sign_in(AUTHOR)
-        if "TLS" in author.refusal and wants_client_certificate(self._target):
-            why = "it ends the TLS handshake as if it required a client certificate, and none is set"
-            raise UsageError(f"{url}: {why}; name its file as client_certificate in [tls] of the settings")
         if author.environment:
-            hint = _other_scheme(url, author.refusal) or "; is the service up and the base URL right?"
+            hint = _hint(url, author.refusal) or "; is the service up and the base URL right?"
             why = f"{url} cannot be judged: {author.refusal}{hint}"
             yield Diagnosis("address", State.ENVIRONMENT, why, stops=True)
         yield Diagnosis("address", *_address(url))
@@ -319,30 +302,31 @@ class Preflight:
         return all(refused_as(answer, unknown) and "realm" in answer.text.lower() for answer in answers)
 
     def _refused_again(self, realm: str, before: Exchange, capitals: bool) -> bool:
-        def refusals() -> Iterator[Contrast]:
-            for exchange in (before, self._send(realm)):
-                seen = exchange.answer.quote()
-                if capitals:
-                    seen = f"'{realm.upper()}' is accepted instead of '{realm}', which was answered {seen}"
-                yield (seen, exchange) if exchange.answer.refusal else None
-
-        about = _REALMS_CLAUSE, _READING
-        return self._affords(1) and self._contradicts(realm, about, "the realm is accepted", refusals())
+        """Whether a realm is refused once more; then note both refusals."""
+        if not self._affords(1):
+            return False
+        again, seen = self._send(realm), list[_Seen]()
+        for exchange in (before, again):
+            words = exchange.answer.quote()
+            if capitals:
+                words = f"'{realm.upper()}' is accepted instead of '{realm}', which was answered {words}"
+            seen.append((words, (exchange.id,)))
+        if again.answer.refusal:
+            self._note(realm, (_REALMS_CLAUSE, _READING), "the realm is accepted", seen)
+        return again.answer.refusal
 
     def _token_refused(self, realm: str) -> str:
         """How the service refuses a new token twice like a made-up one, as text; empty if it does not."""
-        refused: list[str] = []
-
-        def refusals() -> Iterator[Contrast]:
-            for _ in range(_TIMES):
-                issued, made_up = self._send(realm), self._send(realm, token=NO_TOKEN)
-                refused.append(f"{issued.answer.quote()}; {SCHEME_ADVICE}")
-                unknown = _about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)
-                seen = f"a token just issued is refused like a made-up one: {refused[-1]}"
-                yield (seen, made_up, issued) if unknown else None
-
-        found = self._contradicts(realm, (_TOKEN_CLAUSE, _READING), "the token is known", refusals())
-        return f"knows none of its own tokens: {refused[-1]}" if found else ""
+        refused, seen = "", list[_Seen]()
+        for _ in range(_TIMES):
+            issued, made_up = self._send(realm), self._send(realm, token=NO_TOKEN)
+            if not (_about_the_token(issued.answer) and refused_as(issued.answer, made_up.answer)):
+                return ""
+            refused = f"{issued.answer.quote()}; {SCHEME_ADVICE}"
+            words = f"a token just issued is refused like a made-up one: {refused}"
+            seen.append((words, (made_up.id, issued.id)))
+        self._note(realm, (_TOKEN_CLAUSE, _READING), "the token is known", seen)
+        return f"knows none of its own tokens: {refused}"
 
     # Checks that write.
 
@@ -417,18 +401,17 @@ class Preflight:
         self, realm: str, name: str, clause: str, operation: str, parts: dict[str, Any], most: int | None
     ) -> bool:
         """Send a documented name twice, and note it if it is unknown; return whether the answers were clear."""
-        own, unknown = self._send(realm, operation, **parts), list[bool | None]()
-
-        def refusals() -> Iterator[Contrast]:
-            for _ in range(_TIMES):
-                documented = self._send(realm, operation, **parts, documented=name)
-                unknown.append(_is_unknown(operation, documented.answer, own.answer, most))
-                quoted = documented.answer.quote()
-                seen = f"the name of the settings is known, and the documented one was answered {quoted}"
-                yield (seen, documented, own) if unknown[-1] else None
-
-        found = self._contradicts(realm, (clause, operation), f"{name} is known", refusals())
-        return found or unknown[-1] is not None
+        own, seen = self._send(realm, operation, **parts), list[_Seen]()
+        for _ in range(_TIMES):
+            documented = self._send(realm, operation, **parts, documented=name)
+            unknown = _is_unknown(operation, documented.answer, own.answer, most)
+            if not unknown:
+                return unknown is not None
+            quoted = documented.answer.quote()
+            words = f"the name of the settings is known, and the documented one was answered {quoted}"
+            seen.append((words, (documented.id, own.id)))
+        self._note(realm, (clause, operation), f"{name} is known", seen)
+        return True
 
 
 def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, list[str]]:
@@ -513,8 +496,9 @@ def _address(url: str) -> tuple[State, str]:
     )
 
 
-def _other_scheme(url: str, why: str) -> str:
-    """A hint that the address may have the wrong scheme, by how the connection failed; empty if nothing says so."""
-    if url.startswith("https:") and "TLS" in why:
-        return "; does it want http, or its authority as ca_bundle in [tls]?"
-    return "; does it want https?" if url.startswith("http:") and ("reset" in why or "closed" in why) else ""
+def _hint(url: str, why: str) -> str:
+    """What the settings may lack, by how the connection failed; empty if nothing says so."""
+    lost = "reset" in why or "closed" in why
+    if url.startswith("https:") and ("TLS" in why or lost):
+        return "; does it want http, its authority as ca_bundle, or a client_certificate in [tls]?"
+    return "; does it want https?" if url.startswith("http:") and lost else ""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
-from typing import Final, NoReturn
+from typing import Final
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -35,10 +36,10 @@ from registry_contracts.evidence.record import QUIET, Verdict
 from registry_contracts.interface.catalogue import Level
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import Case, Ending, case_of, is_case
-from registry_contracts.plugin.drafts_of_cases import settle_drafts
 from registry_contracts.plugin.worker import MAIN, WORKER, Worker
 from registry_contracts.safe_text import displayed
 from registry_contracts.session.authentication import NoTokenError
+from registry_contracts.session.draft_cleanup import settle_drafts
 
 #: The attribute of a report that holds the verdict of its case.
 _VERDICT: Final = "contract_verdict"
@@ -62,14 +63,12 @@ class Try:
 
     Attributes:
         spoilt: The environment failed, or may have caused what was seen; nothing in it is a finding.
-        recorded: How many user properties the item had before its first attempt, and before this one.
     """
 
     attempt: Attempt
     reports: list[pytest.TestReport] = field(default_factory=list)
     ending: Ending = field(default_factory=lambda: Ending(Verdict.PASS))
     spoilt: bool = False
-    recorded: tuple[int, int] = (0, 0)
 
 
 #: How many user properties an item had before its first attempt.
@@ -94,18 +93,17 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if halted:
         item.session.shouldstop = halted
         return True
-    with worker.giving_up_where_broken(item.session):
-        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
-            worker.tokens.expire_tokens_once()
-        # Names the case if the worker dies in it.
-        worker.journal.write("begin", case_of(item).begun)
-        reports = _run(item, nextitem, worker)
-        # Free the exchanges of the last attempt: the item itself stays until the run ends.
-        del item.stash[TRY]
-        for report in reports:
-            item.ihook.pytest_runtest_logreport(report=report)
-        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    if worker.name == MAIN and worker.selection.profile is not Profile.SMOKE:
+        worker.tokens.expire_tokens_once()
+    # Names the case if the worker dies in it.
+    worker.journal.write("begin", case_of(item).begun)
+    reports = _run(item, nextitem, worker)
+    # Free the exchanges of the last attempt: the item itself stays until the run ends.
+    del item.stash[TRY]
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
 
 
@@ -130,8 +128,8 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     item.ihook.pytest_contract_case(
         item=item, verdict=ending.verdict, reports=reports, findings=findings, attempts=attempts
     )
-    settle_drafts(worker, tried)
-    worker.clean()
+    settle_drafts(worker, (exchange for attempt in tried for exchange in attempt.exchanges))
+    worker.cleanup.after_case()
     return reports
 
 
@@ -167,16 +165,16 @@ def judged_by(tries: Sequence[Try]) -> list[Try]:
 
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
-    recorded = len(item.user_properties)
-    item.stash[TRY] = tried = Try(attempt, recorded=(item.stash.setdefault(_RECORDED, recorded), recorded))
-    unanswered, began = worker.breaker.unanswered, time.time()
+    # The reports of an attempt have its own user properties only.
+    del item.user_properties[item.stash.setdefault(_RECORDED, len(item.user_properties)) :]
+    item.stash[TRY] = tried = Try(attempt)
+    began = time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)
     note_universal(attempt, worker.redactor.knows)
     for mark in disturbed(attempt):
         worker.shared.offer(mark, value=True)
     tried.ending = _ending(tried.ending, attempt, case_of(item), worker)
-    lost = worker.breaker.unanswered > unanswered
-    tried.spoilt = is_spoilt(attempt, tried.ending, lost=lost, disturbed=worker.breaker.fault_since(began))
+    tried.spoilt = is_spoilt(attempt, tried.ending, disturbed=worker.breaker.fault_since(began))
     return tried
 
 
@@ -205,19 +203,19 @@ def _ending(raised: Ending, attempt: Attempt, case: Case, worker: Worker) -> End
     return Ending(Verdict.UNTESTED if attempt.exchanges else Verdict.ERROR, QUIET)
 
 
-def is_spoilt(attempt: Attempt, ending: Ending, *, lost: bool, disturbed: bool) -> bool:
+def is_spoilt(attempt: Attempt, ending: Ending, *, disturbed: bool) -> bool:
     """Whether the environment may have caused how an attempt ended.
 
     Args:
-        lost: A request had no answer during the attempt, possibly one of the suite's own.
-        disturbed: A worker met a fault meanwhile; the service may have restarted and forgotten the case's token.
+        disturbed: A worker met a fault meanwhile, perhaps at one of the suite's own requests; the service may have
+            restarted and forgotten the case's token.
     """
     if attempt.keys - attempt.confirmed.keys() and (attempt.clouded or (disturbed and attempt.shut_out)):
         return True
     if ending.verdict is Verdict.INCONCLUSIVE and any(exchange.blocked for exchange in attempt.exchanges):
         return False  # a repetition would be blocked again
     unfinished = ending.verdict in _SPOILABLE or (ending.verdict is Verdict.FAIL and not attempt.keys)
-    return unfinished and (lost or disturbed or attempt.clouded or attempt.met_the_way)
+    return unfinished and (disturbed or attempt.clouded or attempt.met_the_way)
 
 
 def _needs_replay(attempts: Sequence[Attempt], case: Case) -> bool:
@@ -306,15 +304,13 @@ def _set_outcome(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note the ending of an attempt by what it raised; keep only the user properties of this attempt."""
+    """Note the ending of an attempt by what it raised."""
     report = yield
     if not is_case(item):
         return report
     tried, raised = item.stash[TRY], call.excinfo
     # Reports of subtests, which Schemathesis makes for each operation, go out at once and need it too.
     setattr(report, _VERDICT, "")
-    before, since = tried.recorded
-    report.user_properties = [*report.user_properties[:before], *report.user_properties[since:]]
     if raised is not None:
         ending = _ending_of(raised.value)
         _note_broken_promise(raised.value, tried.attempt, item)
@@ -333,13 +329,9 @@ def pytest_report_expected(item: pytest.Item, call: pytest.CallInfo[None]) -> py
     if raised is None or not is_case(item) or not isinstance(raised.value, EXPECTED):
         return None
     skip = pytest.skip.Exception(str(raised.value)).with_traceback(raised.value.__traceback__)
-    skipped: pytest.CallInfo[None] = pytest.CallInfo.from_call(partial(_raise, skip), call.when)
-    skipped.start, skipped.stop, skipped.duration = call.start, call.stop, call.duration
+    skipped = copy(call)
+    skipped.excinfo = pytest.ExceptionInfo.from_exception(skip)
     return pytest.TestReport.from_item_and_call(item, skipped)
-
-
-def _raise(error: BaseException) -> NoReturn:
-    raise error
 
 
 def _note_broken_promise(error: BaseException, attempt: Attempt, item: pytest.Item) -> None:

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -93,7 +93,7 @@ class Run:
         nodes: xdist's controllers of the workers.
         died: Names of workers that died.
         planned: How many cases have to run for the run to be complete.
-        ended: Counts of requests, retries and faults of each finished process, by its name.
+        sent: Counts of requests, retries and faults of all finished processes.
         failed: Reasons of failures outside the cases, by where they happened.
         complaints: What is wrong with the history, one line each.
         trouble: Why there are no reports.
@@ -108,7 +108,7 @@ class Run:
     nodes: list[Any] = field(default_factory=list)
     died: list[str] = field(default_factory=list)
     planned: int | None = None
-    ended: dict[str, dict[str, int]] = field(default_factory=dict)
+    sent: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     verdict: RunVerdict | None = None
@@ -230,11 +230,11 @@ class Run:
 
     def _concluded(self, exitstatus: int) -> RunVerdict:
         try:
-            self.ended = self._await_workers()
+            self._await_workers()
             self._write_troubles(exitstatus)
         finally:
             # Remove what was created, even if the lines before failed.
-            self.ended[MAIN] = self.worker.finish(self.ended)
+            self.sent.update(self.worker.finish())
         if self.sandbox is not None:
             self.sandbox.ask_to_end()  # while the reports are written
         self.write_facts(finished=True)
@@ -244,14 +244,9 @@ class Run:
             part.unlink()
         return write_all(self.folder, self.config.hook.pytest_contract_formats() or ALL)
 
-    def _await_workers(self) -> dict[str, dict[str, int]]:
-        """Wait for xdist's workers to end their case and finish; after Ctrl-C they are still at work.
-
-        Returns:
-            Counts of requests, retries and faults by worker, without workers that died.
-        """
-        names = {node.workerinput["workerid"]: node for node in self.nodes}
-        alive = (node for name, node in names.items() if name not in self.died)
+    def _await_workers(self) -> None:
+        """Wait for xdist's workers to end their case and finish; after Ctrl-C they are still at work."""
+        alive = (node for node in self.nodes if node.workerinput["workerid"] not in self.died)
         at_work = [node for node in alive if not hasattr(node, "workeroutput")]
         if at_work:
             self.worker.stop(BY_HAND, BY_HAND)
@@ -262,8 +257,8 @@ class Run:
             # The channel of a worker that died is closed too.
             with suppress(EOFError, node.channel.TimeoutError, node.channel.RemoteError):
                 node.channel.waitclose(max(0.0, deadline - time.monotonic()))
-        outputs = {name: getattr(node, "workeroutput", {}) for name, node in names.items()}
-        return {name: output["contract"] for name, output in outputs.items() if "contract" in output}
+        for node in self.nodes:
+            self.sent.update(getattr(node, "workeroutput", {}).get("contract", {}))
 
     def _write_troubles(self, exitstatus: int) -> None:
         """Write failures outside the cases to the evidence, so that no report says pass."""
@@ -334,9 +329,7 @@ class Run:
         }
 
     def _environment(self) -> dict[str, Any]:
-        sent = Counter[str]()
-        for counts in self.ended.values():
-            sent.update(counts)
+        sent = self.sent.copy()
         kind, why = self.worker.stopped
         target, embedded = self.worker.target, self.sandbox is not None
         return {
@@ -422,7 +415,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.add_cleanup(partial(_release, config, private, sandbox))
         folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
         url = sandbox.base_url if sandbox else None
-        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url, selection.paths)
+        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url, selection.seed)
         worker = _begin_work(config, plan, MAIN)
         config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
@@ -456,7 +449,7 @@ def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> No
 
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
-    selection = config.stash[SELECTION]
+    config.stash[SELECTION] = selection = replace(config.stash[SELECTION], seed=plan.seed)
     target = selection.aim(plan.sandbox_url)
     target = config.hook.pytest_contract_target(target=target) or target
     config.stash[WORKER] = worker = Worker(name, plan, target, selection)
@@ -471,6 +464,8 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     config = session.config
     if WORKER in config.stash and RUN not in config.stash:
         worker = config.stash[WORKER]
-        with worker.giving_up_where_broken(session):
+        try:
             config.workeroutput["contract"] = worker.finish()  # type: ignore[attr-defined]
+        except Exception as error:  # noqa: BLE001 - pytest calls no hook for what breaks here
+            worker.give_up(session, error)
     return (yield)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,11 +31,11 @@ from registry_contracts.plugin.plan import Plan, Selection, request_budget
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.budgets import USED_UP_FILE
 from registry_contracts.session.draft_cleanup import (
+    DraftCleanup,
     delete_drafts_of_records,
-    draft_cleanup,
     note_of_refused_submissions,
 )
-from registry_contracts.session.ledger import Entry, read_entries, residue
+from registry_contracts.session.ledger import Entry, read_entries
 from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session, SessionGroup, namespace_of
 from registry_contracts.settings.target import Target
@@ -81,8 +81,7 @@ class Worker(Session):
         self.selection = selection
         self.catalogue: Catalogue = load_catalogue()
         self.rights = Rights(self)
-        self.cleanup = draft_cleanup(self)
-        self._finished = False
+        self.cleanup = DraftCleanup(self)
         self._waited_in = ""
         self._parent = os.getppid()
 
@@ -109,25 +108,12 @@ class Worker(Session):
             raise KeyboardInterrupt
         return super().send(request)
 
-    @contextmanager
-    def giving_up_where_broken(self, session: pytest.Session) -> Iterator[None]:
-        """Stop all workers before their next case if this one raises an error; the controller reports it in one line.
-
-        The error may be an `OSError` (a full disk), a `ValueError` (a text that cannot be encoded), the suite's own,
-        or one from another plugin's hook. xdist would treat each as a crash, show a traceback, which may hold
-        credentials, and let the run pass without this worker.
-        """
-        try:
-            yield
-        except (pytest.exit.Exception, pytest.Session.Failed):
-            raise
-        except Exception as error:
-            if self.name == MAIN:
-                raise  # pytest shows it (`registry_contracts.plugin.interruption`)
-            self.give_up(session, error)
-
     def give_up(self, session: pytest.Session, error: BaseException) -> None:
-        """Let no worker begin another case, since this one cannot go on."""
+        """Let no worker begin another case, since this one cannot go on; the controller reports it in one line.
+
+        xdist would treat it as a crash, show a traceback, which may hold credentials, and let the run pass without this
+        worker.
+        """
         why = f"worker {self.name} broke: {self.redactor.text(breakdown(error))}"
         session.shouldstop = why
         # If not even that can be written, the journal lacks its closing line.
@@ -249,47 +235,36 @@ class Worker(Session):
         case = Case(f"[{where}]", ANY_REALM, title=where)
         self.write_case(case, Attempt(1), Ending(Verdict.ERROR, why), datetime.now(UTC))
 
-    def clean(self) -> None:
-        """Delete the drafts that a case left or may have left, newest first."""
-        self.cleanup.after_case()
+    def finish(self) -> dict[str, int]:
+        """Delete drafts, and close journal and ledger.
 
-    def finish(self, ended: Collection[str] = ()) -> dict[str, int]:
-        """Delete drafts, write to the journal what stays behind, and close journal and ledger.
-
-        Other workers may still need shared drafts: the controller, which finishes last, deletes these.
-
-        Args:
-            ended: Names of the workers that have finished.
+        Other workers may still need shared drafts: the controller, which finishes last, deletes these, and writes to
+        the journal what all processes leave behind.
 
         Returns:
-            Counts of this process's requests, retries and faults by kind; empty at a second call, which does nothing.
+            Counts of this process's requests, retries and faults by kind.
         """
-        if self._finished:
-            return {}
-        self._finished = True
-        main = self.name == MAIN
-        if main:
-            self._take_over(sorted(Path(self.plan.folder).glob("ledger-gw*.jsonl")), ended)
-        self.cleanup.at_the_end(last=main)
-        if main:
-            ledgers = sorted(Path(self.plan.folder).glob("ledger*.jsonl"))
-            with suppress(OSError):  # a disk that is full
-                note_of_refused_submissions(self, ledgers)
-                delete_drafts_of_records(self, ledgers)
-            self.cleanup.at_the_end(last=main)
-        self._write_left("leftover", self.ledger.removable() if main else ())
-        self._write_left("residue", self.ledger.residue())
+        if self.name == MAIN:
+            self._finish_run(Path(self.plan.folder))
+        else:
+            self.cleanup.at_the_end(last=False)
         self.journal.close()
         self.ledger.close()
-        if not main:
+        if self.name != MAIN:
             self.close()
         return {**self.counts, **self.faults}
 
-    def _take_over(self, ledgers: list[Path], ended: Collection[str]) -> None:
-        """Take over the workers' drafts; list the residue of workers that died."""
-        self.ledger.take_over(ledgers)
-        dead = [path for path in ledgers if path.stem.removeprefix("ledger-") not in ended]
-        self._write_left("residue", residue(read_entries(dead)))
+    def _finish_run(self, folder: Path) -> None:
+        writes = read_entries(sorted(folder.glob("ledger-*.jsonl")))
+        of_workers = [entry for entry in writes if entry.by != MAIN]
+        self.ledger.take_over(of_workers)
+        self.cleanup.at_the_end(last=True)
+        with suppress(OSError):  # a disk that is full
+            note_of_refused_submissions(self, writes)
+            delete_drafts_of_records(self, writes)
+        self.cleanup.at_the_end(last=True)
+        self._write_left("leftover", self.ledger.removable())
+        self._write_left("residue", self.ledger.residue(of_workers))
 
     def _write_left(self, kind: str, entries: Iterable[Entry]) -> None:
         for entry in entries:

@@ -37,7 +37,7 @@ _Replaced = str | UnsetType | None
 def _at(operation: str) -> Callable[..., Exchange]:
     """A method that sends an operation; its first argument is a document's uid, or all path parameters."""
 
-    def send(actor: OperationCalls, path: str | Mapping[str, str], **parts: Any) -> Exchange:
+    def send(actor: OperationCalls, path: str | Mapping[str, str] | None = None, **parts: Any) -> Exchange:
         return actor.send(operation, path={"uid": path} if isinstance(path, str) else path, **parts)
 
     return send
@@ -51,14 +51,7 @@ class OperationCalls:
     draft_exists, delete_draft = _at("draftExists"), _at("deleteDraft")
     list_attachments, attachment_exists = _at("listAttachments"), _at("attachmentExists")
     get_attachment, get_attachment_thumbnail = _at("getAttachment"), _at("getAttachmentThumbnail")
-
-    def create_token(self, **parts: Any) -> Exchange:
-        """Sign in."""
-        return self.send("createToken", **parts)
-
-    def list_drafts(self, **parts: Any) -> Exchange:
-        """List drafts."""
-        return self.send("listDrafts", **parts)
+    create_token, list_drafts = _at("createToken"), _at("listDrafts")
 
 
 @dataclass(eq=False, repr=False)

@@ -17,7 +17,6 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.session.breaker import Breaker
 from registry_contracts.session.pipeline import Request, Stage, encoded, listed_headers
-from registry_contracts.session.shared_state import SharedState
 from registry_contracts.session.tokens import Token, TokenStore
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
@@ -63,7 +62,6 @@ class Authentication:
 
     below: Stage
     tokens: TokenStore
-    shared: SharedState
     breaker: Breaker
     base_url: str
     note_fault: Callable[[Exchange, str], None]
@@ -84,7 +82,7 @@ class Authentication:
 
         Each is reported once. Tokens that one event may have ended, since they existed together, count as one.
         """
-        with self.shared.held(_ENDED_EARLY, list[EarlyEnd]) as ended:
+        with self.tokens.shared.held(_ENDED_EARLY, list[EarlyEnd]) as ended:
             for each in ended:
                 if not each.reported:
                     each.reported = True
@@ -93,10 +91,10 @@ class Authentication:
 
     @property
     def _some_end_early(self) -> bool:
-        return bool(self.shared.offered(_ENDED_EARLY))
+        return bool(self.tokens.shared.offered(_ENDED_EARLY))
 
     def _note_early_end(self, words: str, issued: str, role: str) -> None:
-        with self.shared.held(_ENDED_EARLY, list[EarlyEnd]) as ended:
+        with self.tokens.shared.held(_ENDED_EARLY, list[EarlyEnd]) as ended:
             if not ended or issued >= ended[-1].renewed:
                 ended.append(EarlyEnd(words, self.tokens.token(role, as_it_is=True).issued))
 
@@ -175,7 +173,7 @@ class Authentication:
         known = not token.over and self._known_since.get(token.value) == last
         if request.realm not in DOCUMENT_REALMS or known:
             return False
-        usual = self.shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(request, NO_TOKEN))
+        usual = self.tokens.shared.once(_UNKNOWN_REFUSED, lambda: self._status_for(request, NO_TOKEN))
         if status != usual:
             return False
         if self._status_for(request, token.value) == usual:

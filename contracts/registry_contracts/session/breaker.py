@@ -47,7 +47,6 @@ class Breaker:
     on_break: Callable[[str], None]
     shared: SharedState
     open: str | None = None
-    unanswered: int = 0
     in_a_row: int = 0
     _row_seconds: float = 0.0
     _answered: int = 0
@@ -85,7 +84,8 @@ class Breaker:
 
     def mark_fault(self) -> None:
         """Tell all sessions that a fault was met: the service may have restarted and forgotten tokens."""
-        self.shared.put(_FAULT_MARK, time.time())
+        now = time.time()
+        self.shared.renewed(_FAULT_MARK, lambda: now, lambda kept: kept >= now)
 
     def fault_since(self, moment: float) -> bool:
         """Whether any session has met a fault since a moment, in seconds since the epoch."""
@@ -125,7 +125,6 @@ class Breaker:
         with self._lock:
             why = f"requests in a row without an answer, last: {fault}"
             self._count(self._unanswered, operation, GIVE_UP_FAULTY_AFTER, why)
-            self.unanswered += 1
             self.in_a_row += 1
             self._row_seconds += seconds
             self._lost += seconds
@@ -159,14 +158,13 @@ def _given_up(operation: str) -> str:
 class Admission:
     """Lets a request pass while the breaker is closed and the budget has room.
 
-    It stands above the ledger, since a request stopped here was never sent. `on_spent` is called with the reason when
-    the budget of the cases is spent.
+    It stands above the ledger, since a request stopped here was never sent. When the budget of the cases is spent, the
+    run breaks off as by the breaker.
     """
 
     below: Stage
     breaker: Breaker
     budget: RequestBudget
-    on_spent: Callable[[str], None]
 
     def send(self, request: Request) -> Exchange:
         """Send a request if the budget allows it, after a pause if the one before met a fault."""
@@ -175,7 +173,7 @@ class Admission:
             self.budget.take(essential=request.housekeeping)
         except BudgetSpent as spent:
             if not request.housekeeping:
-                self.on_spent(str(spent))
+                self.breaker.on_break(str(spent))
             raise
         self.breaker.pause()
         return self.below.send(request)

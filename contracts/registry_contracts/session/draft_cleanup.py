@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from registry_contracts.errors import EnvironmentFault
-from registry_contracts.exchanges.exchange import Response
-from registry_contracts.interface.description import load_description
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.ledger import Entry, Ledger, header_as_sent, read_entries
+from registry_contracts.session.ledger import Entry, header_as_sent, realm_as_sent
 from registry_contracts.session.namespace import KEPT_PREFIX
 from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
@@ -24,11 +24,13 @@ from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALM
 CLEANING: Final = "[cleaning]"
 #: How long an interrupted write may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
+#: Statuses that mean that the draft is absent; any other refusal may concern the account.
 _GONE: Final = (404, 410)
 #: Refusals that may concern the account.
 _FOR_THE_ACCOUNT: Final = (401, 403)
 #: Realm, identifier, and another Realm header if the draft was saved with one, as `realm_as_sent` writes it.
 Place = tuple[str, str, str]
+_DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
 
 
 def delete_or_explain(
@@ -120,14 +122,67 @@ def note_if_there(session: Session, place: Place, role: str) -> bool:
     return False
 
 
-def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> None:
-    """Put the drafts of refused submissions on a session's ledger; `ledgers` are all of its run.
+def settle_drafts(session: Session, exchanges: Iterable[Exchange]) -> None:
+    """Remove from the ledger the drafts that a case deleted and found absent; add those that a refused save stored.
+
+    A draft that several accounts saved is left to the clean-up: one account that finds it absent says nothing about
+    the others. After a refused save, the draft is looked up if its uid is valid and of this run, unless the case
+    itself found it absent since, or saved it as well.
+    """
+    of_drafts: dict[Place, list[Exchange]] = {}
+    for exchange in exchanges:
+        if (place := _place(exchange)) and exchange.response is not None and not exchange.fault:
+            of_drafts.setdefault(place, []).append(exchange)
+    for (realm, uid, sent), about in of_drafts.items():
+        gone, refused_to = _outcome_of(about)
+        if gone and uid not in session.shared_drafts and len(session.ledger.savers((realm, uid, sent))) < 2:
+            session.ledger.removed(realm, uid, sent)
+        own = is_valid_uid(uid) and uid.startswith(session.namespace.prefix)
+        if refused_to is not None and own and not session.breaker.open:
+            note_if_there(session, (realm, uid, sent), refused_to)
+
+
+def _outcome_of(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
+    """What the requests of a case did to one draft.
+
+    Returns:
+        Whether it was deleted and then not found by the account that deleted it (so it is no matter of rights); and
+        the role whose save was refused last, unless the draft was found absent since or saved as well.
+    """
+    # Only reads at the draft's address: another operation's refusal may concern the account.
+    reads = operations_with(path=load_description().operations["saveDraft"].path, safe=True)
+    saved, gone, refused_to, deleted_by = False, False, None, None
+    for exchange in exchanges:
+        answer, saving = exchange.answer, exchange.operation == "saveDraft"
+        headers = exchange.documented.request_headers
+        sender = headers.get("Authorization"), headers.get("Realm")
+        if exchange.operation == "deleteDraft" and answer.success:
+            deleted_by = sender
+        elif exchange.operation in reads and answer.refusal:
+            gone |= deleted_by == sender
+            refused_to = None if answer.status in _GONE else refused_to
+        elif saving or answer.success:
+            deleted_by, gone = None, False
+            saved |= saving and answer.success
+            refused_to = exchange.role if saving and answer.refusal else refused_to
+    return gone, None if saved else refused_to
+
+
+def _place(exchange: Exchange) -> Place | None:
+    """The draft that an exchange is about."""
+    matched = _DRAFT.search(urlsplit(exchange.url).path)
+    sent = realm_as_sent(exchange.documented.request_headers, exchange.realm)
+    return (exchange.realm, unquote(matched[1]), sent) if matched else None
+
+
+def note_of_refused_submissions(session: Session, writes: Iterable[Entry]) -> None:
+    """Put the drafts of refused submissions on a session's ledger; `writes` are all of its run.
 
     For each role and realm, the last submission is looked up, and for the author one from the middle. If either has a
     draft, all are looked up. Identifiers that differ from an accepted one only in letter case are left out: a service
     may treat them as the same.
     """
-    writes = sorted(read_entries(ledgers), key=lambda entry: entry.at)
+    writes = sorted(writes, key=lambda entry: entry.at)
     kept = {(entry.realm, entry.identifier.casefold()) for entry in writes if entry.state != "refused"}
     refused: dict[tuple[str, str], dict[Place, None]] = {}
     for entry in writes:
@@ -143,23 +198,20 @@ def note_of_refused_submissions(session: Session, ledgers: Iterable[Path]) -> No
                 note_if_there(session, place, role)
 
 
-def delete_drafts_of_records(session: Session, ledgers: Iterable[Path]) -> None:
+def delete_drafts_of_records(session: Session, writes: Iterable[Entry]) -> None:
     """Delete the drafts of a run's contacts and submissions if the service allows it; the records stay.
 
     The contact that all runs share is left out: another run may be using it.
     """
-    made = [
-        entry
-        for entry in read_entries(ledgers)
-        if entry.what in PERMANENT_KINDS and entry.state == "created" and entry.realm in DOCUMENT_REALMS
-    ]
     places: dict[Place, list[Entry]] = {}
-    for entry in made:
-        places.setdefault(entry.place, []).append(entry)
-    for writes in places.values():
-        if any(_is_new(session, entry) for entry in writes) and session.breaker.open is None:
+    for entry in writes:
+        permanent = entry.what in PERMANENT_KINDS and entry.state == "created"
+        if permanent and entry.realm in DOCUMENT_REALMS:
+            places.setdefault(entry.place, []).append(entry)
+    for made in places.values():
+        if any(_is_new(session, entry) for entry in made) and session.breaker.open is None:
             with suppress(EnvironmentFault):
-                delete_or_explain(session, writes[-1], CLEANING, savers=[entry.role for entry in writes])
+                delete_or_explain(session, made[-1], CLEANING, savers=[entry.role for entry in made])
 
 
 def _is_new(session: Session, made: Entry) -> bool:
@@ -173,35 +225,13 @@ def _is_new(session: Session, made: Entry) -> bool:
     return own and is_valid_uid(made.identifier)
 
 
-def draft_cleanup(session: Session) -> DraftCleanup:
-    """A clean-up of the drafts in a session's ledger, which sends through the session until its breaker opens."""
-    return DraftCleanup(
-        session.ledger,
-        lambda draft, certain: (
-            delete_or_explain(
-                session, draft, CLEANING, savers=session.ledger.savers(draft.place), certain=certain
-            )
-            is None
-        ),
-        lambda: session.breaker.open is not None,
-        session.shared_drafts,
-    )
-
-
-@dataclass(eq=False, repr=False)
 class DraftCleanup:
-    """Deletes the drafts of a ledger, newest first, until `stopped` returns True.
+    """Deletes the drafts of a session's ledger, newest first, until its breaker opens."""
 
-    `remove` deletes a draft and returns whether it is gone; its second argument says that an absent draft cannot appear
-    later. `shared_drafts` are identifiers of drafts that cases share until the end of the run.
-    """
-
-    ledger: Ledger
-    remove: Callable[[Entry, bool], bool]
-    stopped: Callable[[], bool]
-    shared_drafts: set[str]
-    _tried: set[tuple[str, str, str]] = field(default_factory=set)
-    _unwritten: OSError | None = None
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._tried: set[Place] = set()
+        self._unwritten: OSError | None = None
 
     def after_case(self) -> None:
         """Delete drafts that are not shared and were not tried before."""
@@ -218,9 +248,9 @@ class DraftCleanup:
             OSError: a deletion could not be written to the ledger; all deletions were sent nevertheless.
         """
         if last:
-            self.shared_drafts.clear()
+            self._session.shared_drafts.clear()
         self._remove_all(self._chosen())
-        if last and any(map(_uncertain, self.ledger.removable())) and not self.stopped():
+        if last and any(map(_uncertain, self._session.ledger.removable())) and not self._session.breaker.open:
             time.sleep(_SETTLING_SECONDS)
             self._remove_all(filter(_uncertain, self._chosen()), certain=True)
         if self._unwritten is not None:
@@ -228,18 +258,25 @@ class DraftCleanup:
 
     def _chosen(self) -> list[Entry]:
         """The drafts that are not shared, newest first."""
-        return [draft for draft in self.ledger.removable() if draft.identifier not in self.shared_drafts]
+        shared = self._session.shared_drafts
+        return [draft for draft in self._session.ledger.removable() if draft.identifier not in shared]
 
     def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False) -> None:
         for draft in drafts:
             # A draft that the environment kept from being deleted stays in the ledger, and is reported as a leftover.
             with suppress(EnvironmentFault):
                 try:
-                    if not self.stopped() and self.remove(draft, certain or not _uncertain(draft)):
-                        self.ledger.removed(*draft.place)
+                    if not self._session.breaker.open:
+                        self._remove(draft, certain=certain or not _uncertain(draft))
                 except OSError as error:
                     # A full disk must not leave drafts with the service.
                     self._unwritten = error
+
+    def _remove(self, draft: Entry, *, certain: bool) -> None:
+        session, ledger = self._session, self._session.ledger
+        savers = ledger.savers(draft.place)
+        if delete_or_explain(session, draft, CLEANING, savers=savers, certain=certain) is None:
+            ledger.removed(*draft.place)
 
 
 def _uncertain(draft: Entry) -> bool:

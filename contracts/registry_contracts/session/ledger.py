@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -95,6 +96,7 @@ class Ledger:
         self._by = path.stem.removeprefix("ledger-")
         self._budget = budget
         self._lock = threading.Lock()
+        self._numbers = count(1)
         self._entries: dict[int, Entry] = {}
         self._permanent: dict[int, Request] = {}
         #: The entries of drafts that exist or may exist.
@@ -110,22 +112,23 @@ class Ledger:
         what = described.stores if described else None
         if what is None:
             return None
+        entry = Entry(
+            number=next(self._numbers),
+            operation=str(write.operation),
+            what=what,
+            realm=write.realm,
+            role=write.role,
+            identifier=next(iter(write.identifiers), ""),
+            state="intended",
+            at=_now(),
+            by=self._by,
+            realm_sent=realm_sent if what == REMOVABLE else "",
+        )
+        if self._budget and what in PERMANENT_KINDS:
+            # It may wait for the outcomes of other writes, which need the lock.
+            self._budget.reserve(write, _record(entry))
+            self._permanent[entry.number] = write
         with self._lock:
-            entry = Entry(
-                number=len(self._entries) + 1,
-                operation=str(write.operation),
-                what=what,
-                realm=write.realm,
-                role=write.role,
-                identifier=next(iter(write.identifiers), ""),
-                state="intended",
-                at=_now(),
-                by=self._by,
-                realm_sent=realm_sent if what == REMOVABLE else "",
-            )
-            if self._budget and what in PERMANENT_KINDS:
-                self._budget.reserve(write, _record(entry))
-                self._permanent[entry.number] = write
             self._write(entry)
             # Only what is on disk is sent.
             self._file.flush()
@@ -158,17 +161,17 @@ class Ledger:
         with self._lock:
             return savers(place, self._drafts.values())
 
-    def residue(self) -> Iterator[Entry]:
-        """What stays behind because the interface cannot remove it."""
+    def residue(self, others: Iterable[Entry] = ()) -> Iterator[Entry]:
+        """What stays behind of this session's writes and `others`, because the interface cannot remove it."""
         with self._lock:
-            return residue(list(self._entries.values()))
+            return residue([*others, *self._entries.values()])
 
-    def take_over(self, ledgers: Iterable[Path]) -> None:
+    def take_over(self, entries: Iterable[Entry]) -> None:
         """Take over the drafts that other sessions of the run left: the shared ones, and all of a session that died."""
-        for left in read_entries(sorted(ledgers)):
+        for left in entries:
             if left.what == REMOVABLE and left.state not in _GONE:
                 with self._lock:
-                    self._write(replace(left, number=len(self._entries) + 1, by=self._by))
+                    self._write(replace(left, number=next(self._numbers), by=self._by))
 
     def close(self) -> None:
         """Close the file."""

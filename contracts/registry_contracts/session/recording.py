@@ -30,33 +30,25 @@ class FaultEvent(OpenFormat, frozen=True):
 
 
 @dataclass(eq=False, repr=False)
-class FaultLog:
-    """Counts the faults of exchanges, and writes them to the journal."""
-
-    events: Events | None
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def note(self, exchange: Exchange, fault: str) -> None:
-        """Note a fault of an exchange."""
-        self.counts[fault] += 1
-        if self.events is not None:
-            where = (exchange.realm, exchange.operation, exchange.case, exchange.id)
-            self.events("fault", FaultEvent(fault, *where))
-
-
-@dataclass(eq=False, repr=False)
 class Record:
     """Records exchanges, redacted; one for each request, however often it was tried.
 
-    `name` is the session's, and begins the exchanges' ids.
+    `name` is the session's, and begins the exchanges' ids; `faults` counts the faults of exchanges.
     """
 
     below: Stage
     name: str
     redactor: Redactor
     events: Events | None
-    faults: FaultLog
+    faults: Counter[str] = field(default_factory=Counter)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def note_fault(self, exchange: Exchange, fault: str) -> None:
+        """Note a fault of an exchange."""
+        self.faults[fault] += 1
+        if self.events is not None:
+            where = (exchange.realm, exchange.operation, exchange.case, exchange.id)
+            self.events("fault", FaultEvent(fault, *where))
 
     def send(self, request: Request) -> Exchange:
         """Send a request, and record the exchange."""
@@ -65,15 +57,15 @@ class Record:
         response = exchange.response
         exchange.id = f"{self.name}-{number}"
         for fault in exchange.met:
-            self.faults.note(exchange, fault)
+            self.note_fault(exchange, fault)
         if response is not None and response.charset:
             why = f"JSON in {response.charset} instead of UTF-8 (RFC 8259): read anyway"
-            self.faults.note(exchange, why)
+            self.note_fault(exchange, why)
         if response is not None and response.content and exchange.method == "HEAD":
-            self.faults.note(exchange, "content after the answer to HEAD, which must have none (RFC 9110)")
+            self.note_fault(exchange, "content after the answer to HEAD, which must have none (RFC 9110)")
         elif response is not None and response.content and response.status in WITHOUT_CONTENT:
             # A clause forbids content for HEAD only, so it is dropped here.
-            self.faults.note(exchange, f"content after a {response.status}, which must have none (RFC 9110)")
+            self.note_fault(exchange, f"content after a {response.status}, which must have none (RFC 9110)")
             exchange.response = replace(response, body=NO_BODY)
         if self.events is not None:
             learn_tokens(exchange, self.redactor)

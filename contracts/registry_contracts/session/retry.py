@@ -107,7 +107,9 @@ class Retry:
                 self._note_answer(request, exchange)
                 return exchange
             met.append(exchange.fault)
-            self._note_fault(exchange, exchange.fault)
+            self.breaker.mark_fault()
+            if exchange.fault in TIMED_OUT:
+                self.breaker.timed_out(exchange.operation, self.transport.timeout)
             wait = self._wait_before_next(exchange)
             if wait is not None:
                 self.below.rest(_requested_wait(exchange.response))
@@ -197,11 +199,6 @@ class Retry:
             return request
         left = max(_LEAST_SECONDS, self._left())
         return replace(request, limit=left if request.limit is None else min(left, request.limit))
-
-    def _note_fault(self, exchange: Exchange, fault: str) -> None:
-        self.breaker.mark_fault()
-        if fault in TIMED_OUT:
-            self.breaker.timed_out(exchange.operation, self.transport.timeout)
 
     def _wait_before_next(self, exchange: Exchange) -> float | None:
         """Seconds to wait before another try; None for no further try."""

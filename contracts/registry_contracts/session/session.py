@@ -25,7 +25,7 @@ from registry_contracts.session.ledger import Ledger, WriteAhead
 from registry_contracts.session.namespace import Namespace, new_run_token
 from registry_contracts.session.pace import Pace
 from registry_contracts.session.pipeline import JSON, DryRun, Request, Stage
-from registry_contracts.session.recording import Events, FaultLog, Record
+from registry_contracts.session.recording import Events, Record
 from registry_contracts.session.retry import Retry
 from registry_contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedState
 from registry_contracts.session.tokens import Token, TokenStore, token_of
@@ -111,20 +111,19 @@ class Session:
         rate, places = (None, None) if self.disposable else (pace.requests_per_second, pace.concurrency)
         self.breaker = Breaker(stop, self.shared)
         self._budget = budget = RequestBudget(self.private, request_budget)
-        faults = FaultLog(events)
-        self.faults = faults.counts
         transport = Transport(target, self._may_follow)
         self._pace = Pace(transport, self.private, rate, places)
         self._retry = Retry(self._pace, target, transport, self.breaker, budget, self.redactor.text)
         sending: Stage = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
-        record = Record(sending, self.name, self.redactor, events, faults)
-        admitted: Stage = Admission(record, self.breaker, budget, stop)
+        record = Record(sending, self.name, self.redactor, events)
+        self.faults = record.faults
+        admitted: Stage = Admission(record, self.breaker, budget)
         self._guard = Guard(
             record if self._dry_run else admitted, target, WireNames.of(target), self.namespace, transport
         )
         self.tokens = TokenStore(self.shared, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
-            self._guard, self.tokens, self.shared, self.breaker, target.base_url, faults.note
+            self._guard, self.tokens, self.breaker, target.base_url, record.note_fault
         )
 
     def send(self, request: Request) -> Exchange:

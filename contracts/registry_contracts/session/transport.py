@@ -381,25 +381,3 @@ def _connection_words(error: Exception) -> str:
         "Broken pipe": "the connection was closed while the request was sent",
     }
     return next((phrase for word, phrase in words.items() if word in text), "the connection failed")
-
-
-#: TLS alerts of services that want a client certificate, by TLS version.
-_NONE_SHOWN: Final = ("ALERT_CERTIFICATE_REQUIRED", "ALERT_HANDSHAKE_FAILURE")
-
-
-def wants_client_certificate(target: Target) -> bool:
-    """Whether a service refuses TLS handshakes without a client certificate; sends no request."""
-    settings, parts = transport_settings(target.base_url, target.tls), urlsplit(target.base_url)
-    if settings.cert or settings.proxy(target.base_url) or parts.scheme != "https":
-        return False
-    place = (parts.hostname or "", parts.port or _PORTS["https"])
-    try:
-        with (
-            socket.create_connection(place, LONGEST_CONNECT_SECONDS) as wire,
-            settings.tls().wrap_socket(wire, server_hostname=parts.hostname) as secured,
-        ):
-            # With TLS 1.3 the refusal follows the handshake, and writing could lose it.
-            secured.recv(1)
-    except OSError as error:
-        return any(alert in str(error) for alert in _NONE_SHOWN)
-    return False

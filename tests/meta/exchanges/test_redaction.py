@@ -22,7 +22,7 @@ from registry_contracts.exchanges.redaction import (
 from registry_contracts.exchanges.transcript import curl
 from registry_contracts.file_formats import plain
 from registry_contracts.session.pipeline import Request
-from registry_contracts.session.recording import FaultLog, Record
+from registry_contracts.session.recording import Record
 from tests.meta import messages
 
 SECRET = 'pä s/&"+\\<7'
@@ -77,7 +77,7 @@ def written(made: Exchange) -> str:
     """What is written of an exchange that a session records."""
     events: list[Any] = []
     below: Any = SimpleNamespace(send=lambda _: made)
-    record = Record(below, "main", Redactor([TOKEN]), lambda _, event: events.append(event), FaultLog(None))
+    record = Record(below, "main", Redactor([TOKEN]), lambda _, event: events.append(event))
     record.send(Request(None, "GET", "", {}))
     return json.dumps(plain(events[-1]))
 

@@ -13,10 +13,9 @@ from registry_contracts.checks.outcomes import Attempt, contradicted
 from registry_contracts.evidence.record import Verdict
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.plugin.case import Ending
-from registry_contracts.plugin.drafts_of_cases import settle_drafts
 from registry_contracts.plugin.protocol import Try, is_spoilt, judged_by
 from registry_contracts.session import draft_cleanup
-from registry_contracts.session.ledger import Ledger
+from registry_contracts.session.ledger import Ledger, read_entries
 from registry_contracts.session.namespace import Namespace
 from tests.meta.messages import exchange, response, settled
 
@@ -38,32 +37,30 @@ def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = F
 
 
 @pytest.mark.parametrize(
-    ("made", "verdict", "lost", "disturbed", "spoilt"),
+    ("made", "verdict", "disturbed", "spoilt"),
     [
-        (attempt(RETRIED, contradicts=True), Verdict.FAIL, False, False, False),
-        (attempt(LOST, contradicts=True), Verdict.FAIL, False, False, True),
-        (attempt(OWN, contradicts=True), Verdict.FAIL, False, False, False),
-        (attempt(LOST, contradicts=True, confirmed=True), Verdict.FAIL, False, False, False),
-        (attempt(LOST), Verdict.PASS, False, False, False),
-        (attempt(LOST), Verdict.INCONCLUSIVE, False, False, True),
+        (attempt(RETRIED, contradicts=True), Verdict.FAIL, False, False),
+        (attempt(LOST, contradicts=True), Verdict.FAIL, False, True),
+        (attempt(OWN, contradicts=True), Verdict.FAIL, False, False),
+        (attempt(LOST, contradicts=True, confirmed=True), Verdict.FAIL, False, False),
+        (attempt(LOST), Verdict.PASS, False, False),
+        (attempt(LOST), Verdict.INCONCLUSIVE, False, True),
         # It would be blocked again.
-        (attempt(BLOCKED), Verdict.INCONCLUSIVE, True, True, False),
-        (attempt(PAGE), Verdict.INCONCLUSIVE, False, False, True),
-        (attempt(LOST), Verdict.UNTESTED, False, False, False),
-        (attempt(LOST), Verdict.FAIL, False, False, True),
+        (attempt(BLOCKED), Verdict.INCONCLUSIVE, True, False),
+        (attempt(PAGE), Verdict.INCONCLUSIVE, False, True),
+        (attempt(LOST), Verdict.UNTESTED, False, False),
+        (attempt(LOST), Verdict.FAIL, False, True),
         # A sign-in was lost.
-        (attempt(), Verdict.INCONCLUSIVE, True, True, True),
-        (attempt(contradicts=True), Verdict.FAIL, True, True, False),
+        (attempt(), Verdict.INCONCLUSIVE, True, True),
+        (attempt(contradicts=True), Verdict.FAIL, True, False),
         # A token may have been forgotten while others met a fault.
-        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, True, True),
-        (attempt(exchange(response(404)), contradicts=True), Verdict.FAIL, False, True, False),
-        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, False, False),
+        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, True, True),
+        (attempt(exchange(response(404)), contradicts=True), Verdict.FAIL, True, False),
+        (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, False),
     ],
 )
-def test_when_weather_spoils(
-    made: Attempt, verdict: Verdict, lost: bool, disturbed: bool, spoilt: bool
-) -> None:
-    assert is_spoilt(made, Ending(verdict), lost=lost, disturbed=disturbed) is spoilt
+def test_when_weather_spoils(made: Attempt, verdict: Verdict, disturbed: bool, spoilt: bool) -> None:
+    assert is_spoilt(made, Ending(verdict), disturbed=disturbed) is spoilt
 
 
 def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
@@ -130,7 +127,7 @@ def test_what_is_left_of_the_drafts_of_a_case(
         namespace=Namespace("test"),
         ledger=ledger,
     )
-    settle_drafts(worker, [Attempt(1, exchanges=exchanges)])
+    draft_cleanup.settle_drafts(worker, exchanges)
     ledger.close()
     assert looked_for == ([UID] if asked else [])
     assert [entry.identifier for entry in ledger.removable()] == ([UID] if left else [])
@@ -156,5 +153,5 @@ def test_drafts_of_contacts_and_submissions_are_deleted(tmp_path: Path, looked_f
         namespace=Namespace("test", foreign=["the-organization"]),
         target=SimpleNamespace(accounts=["author"]),
     )
-    draft_cleanup.delete_drafts_of_records(session, tmp_path.glob("ledger*.jsonl"))
+    draft_cleanup.delete_drafts_of_records(session, read_entries(tmp_path.glob("ledger*.jsonl")))
     assert looked_for == ["rc-test-a-contact", "rc-test-submitted", "given-by-the-service"]

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -147,8 +148,10 @@ def test_what_lies_in_the_way_of_the_reports_is_told(run: Any, name: str) -> Non
 def test_two_workers_share_their_tokens_and_give_one_verdict(run: Any, faulty: Any) -> None:
     service = faulty(hiding())
     chosen = "test_content or test_save or test_should"
-    ended = run.apart("-k", chosen, f"--target={service.target}", "-n", "2")
+    ended = run.apart("-k", chosen, f"--target={service.target}", "-n", "2", "--profile=nightly")
     assert ended.code == 1, ended.output
+    commands = " ".join(each["reproduce"]["command"] for each in ended.verdict["findings"])
+    assert set(re.findall(r"--seed[ =](\d+)", commands)) == {str(ended.verdict["seed"])}
     found = {(each["clause"], each["realm"], each["confirmed"]) for each in ended.verdict["findings"]}
     assert found == {("draft-get-content", realm, True) for realm in ("abs-dev", "bch-dev", "chm-dev")}
     assert ended.cells()["draft-save-creates", "abs-dev"] == "pass"

@@ -3,6 +3,7 @@
 DraftCleanup deletes what is there or may be there; what may yet come into being is looked after twice.
 """
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,6 +114,13 @@ def test_the_thirteenth_permanent_record_is_not_created(ledger: Any) -> None:
     settled(books[1], "createAttachment", "rc-test99999999", "created")
 
 
+def test_a_write_waits_for_a_parallel_one_that_may_create_nothing(ledger: Any) -> None:
+    book = ledger("gw0", 1)
+    first = book.intend(write("createContact", "rc-test00000001"))
+    threading.Timer(0.1, book.settle, (first, "refused")).start()
+    assert book.intend(write("createContact", "rc-test00000002")) is not None
+
+
 PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)}
 
 
@@ -158,15 +166,15 @@ class Service:
         self.there = set(there)
         self.asked: list[str] = []
 
-    def remove(self, draft: Entry, certain: bool) -> bool:
-        """Delete a draft, and say whether it is gone."""
+    def delete(self, _session: Any, draft: Entry, _case: str, *, certain: bool, **_: Any) -> str | None:
+        """Delete a draft, or say why it is still there."""
         self.asked.append(draft.identifier)
         if draft.identifier == "away":
             raise EnvironmentFault("away")
         if draft.identifier in self.there:
             self.there.discard(draft.identifier)
-            return True
-        return certain
+            return None
+        return None if certain else "it may yet come"
 
 
 @pytest.fixture
@@ -175,17 +183,27 @@ def book(ledger: Callable[..., Ledger]) -> Ledger:
     return ledger()
 
 
-def cleaning(book: Ledger, service: Service, *kept: str, stopped: bool = False) -> DraftCleanup:
-    return DraftCleanup(book, service.remove, lambda: stopped, set(kept))
+@pytest.fixture
+def cleaning(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> Callable[..., DraftCleanup]:
+    """Makes the clean-up of a service: `cleaning(service, "kept", stopped=True)`."""
+
+    def make(service: Service, *kept: str, stopped: bool = False) -> DraftCleanup:
+        monkeypatch.setattr(draft_cleanup, "delete_or_explain", service.delete)
+        session: Any = SimpleNamespace(
+            ledger=book, breaker=SimpleNamespace(open=stopped), shared_drafts=set(kept)
+        )
+        return DraftCleanup(session)
+
+    return make
 
 
 def left(book: Ledger) -> list[str]:
     return [entry.identifier for entry in book.removable()]
 
 
-def test_drafts_go_newest_first_and_shared_ones_at_the_end(book: Ledger) -> None:
+def test_drafts_go_newest_first_and_shared_ones_at_the_end(book: Ledger, cleaning: Any) -> None:
     service = Service("one", "two", "three")
-    cleanup = cleaning(book, service, "two")
+    cleanup = cleaning(service, "two")
     for name in ("one", "two", "three"):
         settled(book, "saveDraft", name)
     cleanup.after_case()
@@ -197,9 +215,11 @@ def test_drafts_go_newest_first_and_shared_ones_at_the_end(book: Ledger) -> None
 
 
 @pytest.mark.parametrize("state", ["intended", "unknown"])
-def test_an_unanswered_save_is_looked_up(book: Ledger, monkeypatch: pytest.MonkeyPatch, state: str) -> None:
+def test_an_unanswered_save_is_looked_up(
+    book: Ledger, cleaning: Any, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
     service = Service()
-    cleanup = cleaning(book, service)
+    cleanup = cleaning(service)
     settled(book, "saveDraft", "late", state)
     cleanup.after_case()
     assert left(book) == ["late"]
@@ -210,18 +230,18 @@ def test_an_unanswered_save_is_looked_up(book: Ledger, monkeypatch: pytest.Monke
     assert (service.there, left(book)) == (set(), [])
 
 
-def test_a_deletion_that_fails_does_not_keep_the_others(book: Ledger) -> None:
+def test_a_deletion_that_fails_does_not_keep_the_others(book: Ledger, cleaning: Any) -> None:
     service = Service("one", "away")
     for name in ("one", "away"):
         settled(book, "saveDraft", name)
-    cleaning(book, service).at_the_end(last=False)
+    cleaning(service).at_the_end(last=False)
     assert (service.there, left(book)) == ({"away"}, ["away"])
 
 
-def test_nothing_is_sent_once_the_breaker_is_open(book: Ledger) -> None:
+def test_nothing_is_sent_once_the_breaker_is_open(book: Ledger, cleaning: Any) -> None:
     service = Service("one")
     settled(book, "saveDraft", "one")
-    cleaning(book, service, stopped=True).at_the_end(last=True)
+    cleaning(service, stopped=True).at_the_end(last=True)
     assert service.asked == []
 
 

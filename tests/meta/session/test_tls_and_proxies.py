@@ -109,10 +109,9 @@ def test_a_client_certificate_is_shown(authority: trustme.CA, files: Path, secur
     url = secure(clients=authority).url
     assert get(url, bundle, client_certificate=files / "c.pem", client_key=files / "key.pem").answered
     assert not get(url, bundle).answered
-    says = r"required a client certificate, and none is set; .* client_certificate"
     target = Target("service", url, accounts={AUTHOR: ACCOUNT}, tls=TlsSettings(bundle))
-    with Session(target, "one") as session, pytest.raises(UsageError, match=says):
-        list(Preflight(session, ("abs-dev",)).diagnoses())
+    with Session(target, "one") as session:
+        assert "or a client_certificate in [tls]?" in next(Preflight(session, ("abs-dev",)).diagnoses()).text
 
 
 @pytest.mark.parametrize(
