@@ -21,13 +21,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from inspect import cleandoc
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from registry_contracts.errors import SuiteError, UsageError, suggestion
+from registry_contracts.errors import ExitCode, SuiteError, UsageError, suggestion
 from registry_contracts.safe_text import json_text
 
 Shape = TypeVar("Shape")
@@ -63,12 +62,8 @@ def one_of(*words: str) -> Meta:
     return Meta(pattern=f"^(?:{'|'.join(words)}){_END}", extra_json_schema={"enum": [*words]})
 
 
-#: Verdicts of a run, with their exit codes.
-EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
-    {"pass": 0, "fail": 1, "interrupted": 2, "error": 3, "usage": 4, "nothing tested": 5, "inconclusive": 6}
-)
-RunWord = Annotated[str, one_of(*EXIT_CODES)]
-RunExitCode = Annotated[int, Meta(extra_json_schema={"enum": sorted(EXIT_CODES.values())})]
+RunWord = Annotated[str, one_of(*(code.word for code in ExitCode))]
+RunExitCode = Annotated[int, Meta(extra_json_schema={"enum": [int(code) for code in ExitCode]})]
 Level = Annotated[str, one_of("must", "should", "silent")]
 
 
@@ -90,7 +85,7 @@ def same_outcome(verdict: str, exit_code: int) -> None:
     Raises:
         ValueError: they do not match.
     """
-    if EXIT_CODES.get(verdict) != exit_code:
+    if verdict not in {code.word for code in ExitCode if code == exit_code}:
         raise ValueError(f"verdict '{verdict}' and exit code {exit_code} do not say the same")
 
 

@@ -10,7 +10,7 @@ import click
 
 from registry_contracts.cli import manual_commands
 from registry_contracts.cli.options import as_json, print_lines
-from registry_contracts.errors import UsageError, suggestion
+from registry_contracts.errors import ExitCode, UsageError, suggestion
 from registry_contracts.exchanges.request_facts import body_schema
 from registry_contracts.exchanges.transcript import heading
 from registry_contracts.interface.catalogue import load_catalogue
@@ -125,12 +125,12 @@ def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> i
     if as_json:
         listed = [{"fault": key, "clause": clause.id if clause else None} for key, clause in rows]
         click.echo(json.dumps(listed, indent=2))
-        return manual_commands.NO_FINDING
+        return ExitCode.PASS
     width = max((len(key) for key, _ in rows), default=0)
     for key, clause in rows:
         about = f"{clause.id} ({clause.level})" if clause else "no clause covers it"
         click.echo(f"{key:<{width}}  {about}")
-    return manual_commands.NO_FINDING
+    return ExitCode.PASS
 
 
 def _print(calls: CallResults, left: Leftovers, *, as_json: bool) -> None:
@@ -163,5 +163,5 @@ def _lines(calls: CallResults) -> Iterator[str]:
 
 def _code(calls: CallResults) -> int:
     if calls.clauses:
-        return manual_commands.FINDING
-    return manual_commands.INCONCLUSIVE if calls.spoilt else manual_commands.NO_FINDING
+        return ExitCode.FAIL
+    return ExitCode.INCONCLUSIVE if calls.spoilt else ExitCode.PASS

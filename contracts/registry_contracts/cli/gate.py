@@ -24,9 +24,8 @@ from registry_contracts.cli.options import (
     target_option,
 )
 from registry_contracts.cli.run import pytest_words, run_cases
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run
-from registry_contracts.evidence.record import ExitCode
 from registry_contracts.evidence.run_folder import collect
 from registry_contracts.evidence.terms import load_terms
 from registry_contracts.file_formats import read_toml_file

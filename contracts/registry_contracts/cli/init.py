@@ -10,9 +10,8 @@ from typing import Final
 
 import click
 
-from registry_contracts.cli import manual_commands
 from registry_contracts.cli.options import address_of, file_option, known_realms, print_lines
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.manual.recorded_settings import RecordedSettings, learn
 from registry_contracts.manual.settings_writer import (
     TargetSettings,
@@ -86,7 +85,7 @@ def command(
     )
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)
-        return manual_commands.NO_FINDING
+        return ExitCode.PASS
     for written in write_settings(settings, path):
         click.echo(f"written: {written}")
     author = variables[AUTHOR]
@@ -96,7 +95,7 @@ def command(
         unset = " and ".join(variable for variable in author if not os.environ.get(variable))
         first = f"set {unset}, then " if unset else ""
         click.echo(f"next: {first}registry-contracts doctor --target {path.stem}")
-    return manual_commands.NO_FINDING
+    return ExitCode.PASS
 
 
 def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:

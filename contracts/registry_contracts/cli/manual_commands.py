@@ -29,11 +29,6 @@ from registry_contracts.safe_text import json_text, many, printable
 from registry_contracts.session.pipeline import UNSENT
 from registry_contracts.settings.guard import GuardViolation
 
-#: Exit codes: nothing contradicted, a finding, the environment.
-NO_FINDING: Final = 0
-FINDING: Final = 1
-INCONCLUSIVE: Final = 6
-
 #: The options that choose the target, and the sandbox's and reports' places.
 options: Final = together(
     target,

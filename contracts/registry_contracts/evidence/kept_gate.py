@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from registry_contracts.errors import UsageError
-from registry_contracts.evidence.record import ExitCode, RunFacts, RunRecord
+from registry_contracts.errors import ExitCode, UsageError
+from registry_contracts.evidence.record import RunFacts, RunRecord
 from registry_contracts.evidence.run_comparison import drift_of
 from registry_contracts.evidence.run_folder import LATEST, read_run_facts
 from registry_contracts.evidence.terms import Consumer, Terms

@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.findings import Finding
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.exchanges.exchange import Exchange
@@ -48,23 +49,6 @@ class Verdict(StrEnum):
     def rank(self) -> int:
         """Place in the worst-first order, 0 for the worst."""
         return _RANKS[self]
-
-
-class ExitCode(IntEnum):
-    """Exit codes of the command and of bare pytest."""
-
-    PASS = 0
-    FAIL = 1
-    INTERRUPTED = 2
-    ERROR = 3
-    USAGE = 4
-    NOTHING_TESTED = 5
-    INCONCLUSIVE = 6
-
-    @property
-    def word(self) -> str:
-        """The verdict's name as people read it: `pass`, `nothing tested`, …."""
-        return self.name.lower().replace("_", " ")
 
 
 PRECEDENCE = (

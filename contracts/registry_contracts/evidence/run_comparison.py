@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.observations import facts_of
-from registry_contracts.evidence.record import Case, ExitCode, RunFacts, RunRecord, Verdict, digest
+from registry_contracts.evidence.record import Case, RunFacts, RunRecord, Verdict, digest
 from registry_contracts.evidence.run_folder import read_run_facts
 from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.history import baseline as baselines

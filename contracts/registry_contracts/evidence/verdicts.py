@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import (
     DeviationOutcome,
     WaiverOutcome,
@@ -17,14 +18,7 @@ from registry_contracts.evidence.accepted import (
 from registry_contracts.evidence.causes import Cause, attribute, causes_of
 from registry_contracts.evidence.cells import Cell, Evidence, judge_cell
 from registry_contracts.evidence.findings import Finding, Standing, merge_findings
-from registry_contracts.evidence.record import (
-    Case,
-    Environment,
-    ExitCode,
-    RunRecord,
-    Verdict,
-    deciding_exit_code,
-)
+from registry_contracts.evidence.record import Case, Environment, RunRecord, Verdict, deciding_exit_code
 from registry_contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from registry_contracts.evidence.repairs import Repair, repairs, unexplained
 from registry_contracts.history.drift import NO_DRIFT, DriftReport

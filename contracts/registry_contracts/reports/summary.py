@@ -9,10 +9,11 @@ from typing import Final
 
 from markupsafe import Markup
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.findings import Standing
-from registry_contracts.evidence.record import ExitCode, RunRecord, Verdict
+from registry_contracts.evidence.record import RunRecord, Verdict
 from registry_contracts.evidence.remedies import NOT_GIVEN, Remedy, of_the_end, remedies_of
 from registry_contracts.evidence.verdicts import RunVerdict, faults_in_words
 from registry_contracts.history.runs import read_past

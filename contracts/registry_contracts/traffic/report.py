@@ -11,9 +11,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import structs
 
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.findings import Finding, Standing
-from registry_contracts.evidence.record import ExitCode
 from registry_contracts.evidence.verdicts import listed
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.file_formats import (

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import DeviationState
 from registry_contracts.evidence.findings import Finding, Standing, finding_id
 from registry_contracts.evidence.record import (
     PRECEDENCE,
     Block,
     Environment,
-    ExitCode,
     Narrowed,
     Observation,
     RunRecord,
