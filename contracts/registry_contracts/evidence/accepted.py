@@ -126,8 +126,6 @@ def _not_needed(record: RunRecord, waiver: Waiver, cells: Sequence[Cell]) -> str
 
 #: How many days before its expiry a deviation gets a warning.
 WARNING_DAYS = 14
-#: Verdicts of cells that were judged completely.
-_JUDGED = frozenset({Verdict.PASS, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.FAIL})
 
 
 class DeviationState(StrEnum):
@@ -224,7 +222,7 @@ def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
     No case on the clause was blocked or left out, and an assertion on the deviation's operation held. A run that was
     stopped early has seen too little.
     """
-    if cell is None or cell.verdict not in _JUDGED:
+    if cell is None or not cell.verdict.given:
         return False
     if record.run.interrupted or record.run.breaker or record.problems:
         return False

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, Final, NamedTuple, Self
 
 from msgspec import UNSET, UnsetType
@@ -59,22 +58,20 @@ class EndEvent(OpenFormat, frozen=True):
 
 
 #: The type of each kind of event; later versions may add members.
-EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "start": StartEvent,
-        "begin": CaseBegun,
-        "case": Case,
-        "finding": Finding,
-        "observation": Observation,
-        "exchange": ExchangeEntry,
-        "fault": FaultEvent,
-        "residue": Left,
-        "leftover": Left,
-        "untested": Untested,
-        "narrowed": Narrowed,
-        "end": EndEvent,
-    }
-)
+EVENTS: Final[Mapping[str, Any]] = {
+    "start": StartEvent,
+    "begin": CaseBegun,
+    "case": Case,
+    "finding": Finding,
+    "observation": Observation,
+    "exchange": ExchangeEntry,
+    "fault": FaultEvent,
+    "residue": Left,
+    "leftover": Left,
+    "untested": Untested,
+    "narrowed": Narrowed,
+    "end": EndEvent,
+}
 
 # These are written at the end of their case. Other kinds are written at once, so that the journal of a killed worker
 # names its case.

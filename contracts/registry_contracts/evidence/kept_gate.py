@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -78,8 +78,7 @@ def answer(
 
 def age_of(run: RunFacts, now: datetime) -> timedelta:
     """How long ago a run began."""
-    began = datetime.fromisoformat(run.started)
-    return now - (began if began.tzinfo else began.replace(tzinfo=UTC))
+    return now - datetime.fromisoformat(run.started)
 
 
 def length(age: timedelta) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -48,7 +46,12 @@ class Verdict(StrEnum):
     @property
     def rank(self) -> int:
         """Place in the worst-first order, 0 for the worst."""
-        return _RANKS[self]
+        return list(Verdict).index(self)
+
+    @property
+    def given(self) -> bool:
+        """Whether the clause was judged, or observed where the document is silent."""
+        return self not in {Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.UNTESTED}
 
 
 PRECEDENCE = (
@@ -65,18 +68,6 @@ PRECEDENCE = (
 def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
     """Return the exit code that counts when several hold, by `PRECEDENCE`; usage errors come alone."""
     return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)
-
-
-_RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
-
-
-_DIGEST_LENGTH: Final = 16
-
-
-def digest(value: Any) -> str:
-    """Return a digest of JSON-able data, sixteen hexadecimal digits."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
 
 
 class Environment(OpenFormat, frozen=True):
@@ -152,8 +143,7 @@ class RunFacts:
     @property
     def day(self) -> date:
         """The day (UTC) on which the run started; deviations expire by it."""
-        moment = datetime.fromisoformat(self.started)
-        return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+        return datetime.fromisoformat(self.started).astimezone(UTC).date()
 
     @property
     def breaker(self) -> str | None:
@@ -200,16 +190,16 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     `settings`: missing settings that kept it from running.
     """
 
-    doc: str
-    profile: str | None
+    doc: str = ""
+    profile: str | None = None
     outcome: Verdict
-    reason: str | None
-    blocked_by: Block | None
-    attempts: Count
-    started: Moment | None
-    seconds: Seconds
-    requests: Count
-    assertions: tuple[AssertionCount, ...]
+    reason: str | None = None
+    blocked_by: Block | None = None
+    attempts: Count = 0
+    started: Moment | None = None
+    seconds: Seconds = 0.0
+    requests: Count = 0
+    assertions: tuple[AssertionCount, ...] = ()
     deals: bool = False
     settings: tuple[Name, ...] = ()
     worker: str = ""
@@ -295,8 +285,3 @@ class RunRecord:
     problems: tuple[str, ...]
     narrowed: tuple[Narrowed, ...] = ()
     crashes: tuple[str, ...] = ()
-
-    @property
-    def complete(self) -> bool:
-        """Whether every worker closed its journal and the run has its closing record."""
-        return not self.problems

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Final
 from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.observations import facts_of
-from registry_contracts.evidence.record import Case, RunFacts, RunRecord, Verdict, digest
+from registry_contracts.evidence.record import Case, RunFacts, RunRecord, Verdict
 from registry_contracts.evidence.run_folder import read_run_facts
 from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.history import baseline as baselines
@@ -92,10 +94,9 @@ def series_of(run: RunFacts) -> str:
     everything = {clause.id for clause in load_catalogue()}
     if set(run.clauses) != everything:
         few = len(run.clauses) <= _CLAUSES_NAMED
-        named = (
-            ", ".join(run.clauses) if few else f"{len(run.clauses)} clauses, {digest(sorted(run.clauses))}"
-        )
-        parts.append(named)
+        names = json.dumps(sorted(run.clauses), separators=(",", ":"))
+        digest = hashlib.sha256(names.encode()).hexdigest()[:16]
+        parts.append(", ".join(run.clauses) if few else f"{len(run.clauses)} clauses, {digest}")
     parts += [f"for {run.terms.consumer.file}"] if run.terms.consumer else []
     return "; ".join(parts)
 

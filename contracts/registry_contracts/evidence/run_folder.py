@@ -26,7 +26,7 @@ from registry_contracts.evidence.record import (
     Verdict,
     distinct_records,
 )
-from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.exchange import NO_TIME
 from registry_contracts.file_formats import convert, own_folder, parse, read_bytes, read_file
 from registry_contracts.safe_text import encodable, many
 from registry_contracts.session.ledger import RUN_FILE
@@ -166,20 +166,7 @@ def broken_off_cases(
             outcome, reason = Verdict.INCONCLUSIVE, "the run was interrupted during this case"
         else:
             outcome, reason = Verdict.ERROR, f"worker {worker} ended in the middle of this case"
-        yield Case(
-            **structs.asdict(begun),
-            doc="",
-            profile=None,
-            outcome=outcome,
-            reason=reason,
-            blocked_by=None,
-            attempts=0,
-            started=None,
-            seconds=0.0,
-            requests=0,
-            assertions=(),
-            worker=worker,
-        )
+        yield Case(**structs.asdict(begun), outcome=outcome, reason=reason, worker=worker)
 
 
 def _of_kind(events: Iterable[Event], kind: str) -> tuple[Any, ...]:
@@ -198,7 +185,8 @@ def collect(run_folder: Path) -> RunRecord:
     cases = tuple(_cases(run, journals))
     crashes = tuple(harmless_crashes(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
-    exchanges = sorted((each.exchange() for each in _of_kind(events, "exchange")), key=_sent)
+    exchanges = [each.exchange() for each in _of_kind(events, "exchange")]
+    exchanges.sort(key=lambda exchange: exchange.started or NO_TIME)
     return RunRecord(
         run=run,
         cases=cases,
@@ -213,10 +201,6 @@ def collect(run_folder: Path) -> RunRecord:
         narrowed=_of_kind(events, "narrowed"),
         crashes=tuple(line for _, line in crashes),
     )
-
-
-def _sent(exchange: Exchange) -> datetime:
-    return exchange.started or datetime.min.replace(tzinfo=UTC)
 
 
 def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:

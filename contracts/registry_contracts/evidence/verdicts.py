@@ -27,8 +27,6 @@ from registry_contracts.interface.operations import ANY_REALM, in_realms
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.safe_text import many
 
-#: Verdicts that say that a clause was judged.
-_JUDGED_CELLS = (Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.OBSERVED, Verdict.PASS)
 _KINDS_AT_MOST = 6
 
 
@@ -51,17 +49,11 @@ def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
     if not faults:
         return ""
     counts = Counter(cell.verdict for cell in cells)
-    judged = [f"{counts[verdict]} {verdict}" for verdict in _JUDGED_CELLS if counts[verdict]]
+    judged = [f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict.given and counts[verdict]]
     return f"{faults}; judged all the same: {', '.join(judged) or 'nothing'}"
 
 
 _SHOWN = 3
-
-
-def _why_interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
-    """Why a run counts as interrupted."""
-    cases = many(len(record.cases), "case")
-    return f"stopped by hand after {cases}; {many(len(causes), 'finding')} until then"
 
 
 def _why_failed(
@@ -111,12 +103,6 @@ def _why_inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
     places = dict.fromkeys(f"{cell.clause.id} {in_realms([cell.realm])}" for cell in shown)
     count = many(len(blocking), "verdict")
     return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
-
-
-def _why_nothing_tested(record: RunRecord) -> str:
-    """Why a run has tested nothing."""
-    where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
-    return f"no assertion was reached{where} by {many(len(record.cases), 'case')}"
 
 
 def _why_passed(
@@ -285,7 +271,7 @@ def judge(
     holding = dict(_applicable_exit_codes(record, verdict))
     code = deciding_exit_code(holding)
     # If nothing was judged, the breaker's reason says all about the environment.
-    nothing_judged = bool(record.run.breaker) and not any(verdict.count(kind) for kind in _JUDGED_CELLS)
+    nothing_judged = bool(record.run.breaker) and not any(cell.verdict.given for cell in cells)
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
     return replace(verdict, exit_code=code, reason=reason)
@@ -356,8 +342,10 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
         yield ExitCode.USAGE, record.run.refused
         return
     findings, cells = verdict.findings, counting(record, verdict.cells)
+    cases = many(len(record.cases), "case")
     if record.run.interrupted:
-        yield ExitCode.INTERRUPTED, _why_interrupted(record, verdict.causes)
+        findings_so_far = many(len(verdict.causes), "finding")
+        yield ExitCode.INTERRUPTED, f"stopped by hand after {cases}; {findings_so_far} until then"
     failing = any(finding.fails for finding in findings) or any(
         deviation.fails for deviation in verdict.deviations
     )
@@ -373,7 +361,8 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
         yield ExitCode.INCONCLUSIVE, _why_inconclusive(record, verdict.unjudged)
     reached = _reached(record)
     if not reached:
-        yield ExitCode.NOTHING_TESTED, _why_nothing_tested(record)
+        where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
+        yield ExitCode.NOTHING_TESTED, f"no assertion was reached{where} by {cases}"
     else:
         yield ExitCode.PASS, _why_passed(record, cells, findings, verdict.waivers, reached)
 

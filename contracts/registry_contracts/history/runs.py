@@ -251,8 +251,9 @@ class Trend(Format, array_like=True, frozen=True):
         )
 
 
-def trends(history: History, target: str, series: str | None = None) -> dict[tuple[str, str], Trend]:
-    """Return the trend of each clause and realm that a series judged; by default the latest series."""
+def trends(history: History, target: str | None, series: str | None = None) -> dict[tuple[str, str], Trend]:
+    """Return the trend of each clause and realm that a series judged; by default the latest series, and target."""
+    target = target or next(iter(history.targets), "")
     series = series or next(iter(history.series_of(target)), "")
     judged: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for entry in history.of(target, series):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from jinja2 import Environment
@@ -42,27 +41,23 @@ _EXCHANGES_AT_MOST: Final = 8
 _BODY_CHARACTERS: Final = 4_000
 _FLAKY_AT_MOST: Final = 30
 #: The meaning of each verdict on a clause in a realm.
-MEANINGS: Mapping[Verdict, str] = MappingProxyType(
-    {
-        Verdict.FAIL: "a must of the document is contradicted, confirmed on fresh data",
-        Verdict.ERROR: "the suite itself broke",
-        Verdict.INCONCLUSIVE: "the environment or a finding prevented a verdict",
-        Verdict.ADVISORY: "a reasonable reading of the document is contradicted",
-        Verdict.DEVIATION: "contradicted, known and accepted until a day",
-        Verdict.UNTESTED: "out of the profile, a setting is missing, or no request could show it",
-        Verdict.OBSERVED: "the document is silent; what was seen is noted",
-        Verdict.PASS: "an assertion was reached, and held",
-    }
-)
+MEANINGS: Final[Mapping[Verdict, str]] = {
+    Verdict.FAIL: "a must of the document is contradicted, confirmed on fresh data",
+    Verdict.ERROR: "the suite itself broke",
+    Verdict.INCONCLUSIVE: "the environment or a finding prevented a verdict",
+    Verdict.ADVISORY: "a reasonable reading of the document is contradicted",
+    Verdict.DEVIATION: "contradicted, known and accepted until a day",
+    Verdict.UNTESTED: "out of the profile, a setting is missing, or no request could show it",
+    Verdict.OBSERVED: "the document is silent; what was seen is noted",
+    Verdict.PASS: "an assertion was reached, and held",
+}
 #: Verdict of a run → the verdict of a clause with the same mark and colour.
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        **{str(verdict): str(verdict) for verdict in Verdict},
-        "interrupted": "inconclusive",
-        "nothing tested": "untested",
-        "usage": "inconclusive",
-    }
-)
+KINDS: Final[Mapping[str, str]] = {
+    **{str(verdict): str(verdict) for verdict in Verdict},
+    "interrupted": "inconclusive",
+    "nothing tested": "untested",
+    "usage": "inconclusive",
+}
 
 
 def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:

@@ -14,7 +14,7 @@ from registry_contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome,
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.findings import Standing
 from registry_contracts.evidence.record import RunRecord, Verdict
-from registry_contracts.evidence.remedies import NOT_GIVEN, Remedy, of_the_end, remedies_of
+from registry_contracts.evidence.remedies import Remedy, of_the_end, remedies_of
 from registry_contracts.evidence.verdicts import RunVerdict, faults_in_words
 from registry_contracts.history.runs import read_past
 from registry_contracts.reports.cards import following
@@ -85,7 +85,7 @@ def statuses(record: RunRecord, verdict: RunVerdict) -> tuple[Status, ...]:
     cells = remedies_of(record, verdict.cells, verdict.findings, verdict.blocked)
     missing = Counter(remedy for _, remedy in cells)
     counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
-    outside = sum(remedy is None and cell.verdict in NOT_GIVEN for cell, remedy in cells)
+    outside = sum(remedy is None and not cell.verdict.given for cell, remedy in cells)
     answers = (
         ("contract", _contradicted(verdict) or _judged(verdict), missing[None] - outside),
         (

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from registry_contracts.errors import RegistryContractsError, UsageError, breakdown
@@ -40,18 +39,16 @@ def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
 
 
 #: By format: the function that writes it, and the file or folder in the run's folder.
-WRITERS: Mapping[str, tuple[Writer, str]] = MappingProxyType(
-    {
-        "verdict": (verdict_json.write, verdict_json.FILE_NAME),
-        "html": (html.write, html.FILE_NAME),
-        "findings": (finding_files.write, FOLDER_NAME),
-        "junit": (build_server.write, build_server.FILE_NAME),
-        "har": (_write_har, har.FILE_NAME),
-        "observations": (observations.write, observations.FILE_NAME),
-        "summary": (summary.write, summary.FILE_NAME),
-        "history": (run_comparison.write, run_comparison.FILE_NAME),
-    }
-)
+WRITERS: Final[Mapping[str, tuple[Writer, str]]] = {
+    "verdict": (verdict_json.write, verdict_json.FILE_NAME),
+    "html": (html.write, html.FILE_NAME),
+    "findings": (finding_files.write, FOLDER_NAME),
+    "junit": (build_server.write, build_server.FILE_NAME),
+    "har": (_write_har, har.FILE_NAME),
+    "observations": (observations.write, observations.FILE_NAME),
+    "summary": (summary.write, summary.FILE_NAME),
+    "history": (run_comparison.write, run_comparison.FILE_NAME),
+}
 ALL = tuple(WRITERS)
 _LONGEST: Final = 250
 
