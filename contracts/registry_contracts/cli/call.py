@@ -16,7 +16,12 @@ from registry_contracts.exchanges.transcript import heading
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import Operation, load_description
 from registry_contracts.manual.call import CallResults, call
-from registry_contracts.manual.manual_session import Leftovers, known_role, open_dry_run, open_manual_session
+from registry_contracts.manual.manual_session import (
+    Leftovers,
+    SessionOptions,
+    known_role,
+    open_manual_session,
+)
 from registry_contracts.manual.prepared_requests import (
     RequestOptions,
     known_faults,
@@ -45,7 +50,6 @@ from registry_contracts.settings.target import AUTHOR
     type=click.IntRange(1, 100),
     help="Number of calls, each on fresh data.",
 )
-@click.option("--id-seed", "seed", metavar="TEXT", help="Seed of the identifiers, after their prefix.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @as_json
 @manual_commands.options
@@ -80,11 +84,8 @@ def command(
     if list_invalid:
         return _list_faults(called, realm, as_json=as_json)
     options, repeat = _options(called, further), further.pop("repeat")
-    session_options, left = manual_commands.session_options(**further), Leftovers()
-    with (
-        manual_commands.reporting_left(left),
-        open_dry_run(session_options) if dry_run else open_manual_session(session_options, left) as session,
-    ):
+    session_options, left = SessionOptions(**further, dry_run=dry_run), Leftovers()
+    with manual_commands.reporting_left(left), open_manual_session(session_options, left) as session:
         place = realm_for(called, realm, session.target.realms)
         if not dry_run and called.id != "createToken":
             session.sign_in(role)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -72,7 +71,7 @@ def command(
       registry-contracts doctor --target dev.local --write --json
     """  # noqa: D301 - click's mark for lines to be left as they are
     left = Leftovers()
-    options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
+    options = SessionOptions(target, sandbox_arguments, reports)
     with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
         readiness = examine(session, write=write, wait_seconds=wait)
         aimed = session.target

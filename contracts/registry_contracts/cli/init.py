@@ -69,7 +69,6 @@ def command(
         raise UsageError(f"{path} already exists; replace it with --force, or choose another name")
     for realm in realms:
         refuse_production_realm(realm)
-    variables = {AUTHOR: default_variables(AUTHOR)}
     learned = _learned(from_har, keep_personal_data=keep_personal_data)
     print_lines(_learned_lines(learned))
     settings = TargetSettings(
@@ -78,7 +77,6 @@ def command(
         realms=known_realms(realms, DEVELOPMENT_REALMS)
         or tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
         or DEVELOPMENT_REALMS,
-        variables=variables,
         realm=learned.realms,
         remarks=tuple(learned.notes),
         names=learned.names,
@@ -88,11 +86,12 @@ def command(
         return ExitCode.PASS
     for written in write_settings(settings, path):
         click.echo(f"written: {written}")
-    author = variables[AUTHOR]
     if learned.production:
         click.echo("fill in base_url: the recording is of production, so its address was not taken", err=True)
     else:
-        unset = " and ".join(variable for variable in author if not os.environ.get(variable))
+        unset = " and ".join(
+            variable for variable in default_variables(AUTHOR) if not os.environ.get(variable)
+        )
         first = f"set {unset}, then " if unset else ""
         click.echo(f"next: {first}registry-contracts doctor --target {path.stem}")
     return ExitCode.PASS

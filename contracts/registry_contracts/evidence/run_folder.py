@@ -60,6 +60,13 @@ def new_folder(
     return folder
 
 
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that is not needed after all, and the folder of the reports if that is then empty."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        folder.parent.rmdir()
+
+
 def _made(folder: Path) -> bool:
     with suppress(FileExistsError):
         folder.mkdir()

@@ -241,8 +241,6 @@ def _choose_fault(operation: str, name: str) -> Fault:
     )
 
 
-#: Roles that own the records of their requests, so that a right request must be accepted.
-_OWNERS: Final = (AUTHOR,)
 _RULED: Final = ("uid", "identifier")
 _EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
 #: Roles for which the author creates the records.
@@ -328,7 +326,8 @@ class RequestPreparer:
                 holder[last] = None
             else:
                 del holder[int(last) if isinstance(holder, list) else last]
-        right = options.is_empty and self._role in _OWNERS and not self._notes
+        # The author owns the records of its requests, so that a right one must be accepted.
+        right = options.is_empty and self._role == AUTHOR and not self._notes
         body = parts.get("body", ABSENT)
         sent = Request(request.operation, parts["path"], parts["query"], parts["header"], body)
         return PreparedRequest(sent, right, tuple(self._notes))

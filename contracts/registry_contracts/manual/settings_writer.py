@@ -41,7 +41,6 @@ class TargetSettings:
     Attributes:
         name: Of the target, and of the file without its ending.
         base_url: Empty if unknown; a person then fills the line in.
-        variables: Role → names of the variables of its e-mail and its password.
         realm: Realm → setting → value.
         remarks: Lines at the top of the file.
         names: The target's own names for documented ones.
@@ -50,7 +49,6 @@ class TargetSettings:
     name: str
     base_url: str
     realms: tuple[str, ...]
-    variables: Mapping[str, tuple[str, str]]
     realm: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     names: ServiceNames = field(default_factory=ServiceNames)
@@ -139,7 +137,7 @@ class _Writer:
         lines += ['kind = "development" # the only kind the suite writes to']
         lines += [f"realms = {_toml(settings.realms)}"]
         for role in ACCOUNT_ROLES:
-            email, password = map(_toml, settings.variables.get(role, default_variables(role)))
+            email, password = map(_toml, default_variables(role))
             lines += ["", f"[accounts.{role}] # {_ROLES[role]}"]
             lines += [f"email_env = {email}", f"password_env = {password}"]
         lines += ["", "[realm] # for all realms; a realm's own table goes first"]
