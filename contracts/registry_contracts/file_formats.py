@@ -132,7 +132,7 @@ def parse(text: str | bytes, shown: str) -> Any:
     """
     try:
         value = json.loads(text, parse_constant=_no_constant, parse_int=whole_number)
-        deep = _nests_deep(value)
+        deep = nests_deeper(value, _DEEPEST)
     except RecursionError:
         deep = True
     except ValueError as error:
@@ -142,9 +142,10 @@ def parse(text: str | bytes, shown: str) -> Any:
     return value
 
 
-def _nests_deep(value: Any) -> bool:
+def nests_deeper(value: Any, levels: int) -> bool:
+    """Tell whether a JSON value has values below so many levels."""
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(levels):
         level = [part for each in level for part in _parts(each)]
         if not level:
             return False

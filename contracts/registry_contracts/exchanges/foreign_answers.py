@@ -68,7 +68,7 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
 
 def _redirected(answer: Response, operation: str | None) -> str | None:
     """The fault if a sign-in is redirected, or a write to another host."""
-    to = _where_to(answer)
+    to = plain_line(_address_of(answer.headers.get("location", ""))) or _ANOTHER_PATH
     if operation == _SIGN_IN and answer.redirect:
         return f"a redirect to {to} instead of a token: name the service's own address as the base URL"
     written = answer.redirect and not answer.success and operation in operations_with(safe=False)
@@ -83,10 +83,6 @@ def _broken_off(answer: Response) -> str | None:
     text = answer.text.strip()
     broken = text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
     return "the answer broke off in the middle of its JSON" if broken else None
-
-
-def _where_to(answer: Response) -> str:
-    return plain_line(_address_of(answer.headers.get("location", ""))) or _ANOTHER_PATH
 
 
 def _address_of(url: str) -> str:

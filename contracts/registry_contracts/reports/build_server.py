@@ -191,11 +191,6 @@ _FROM_DATA: Final = re.compile(r"[%\r\n]")
 _FROM_PROPERTY: Final = re.compile(r"[%\r\n:,]")
 
 
-def _word(finding: Finding) -> str:
-    # Findings outside the consumer do not fail the run.
-    return _WORDS[finding.standing if finding.counted else Standing.OBSERVED]
-
-
 def _place(clause: Clause | None) -> tuple[str, int]:
     """File and line of a clause."""
     if clause is None or not clause.file:
@@ -214,7 +209,9 @@ def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
             for name, value in properties.items()
         )
         message = f"{cause.headline} {cause.lead.rate_in_words}; registry-contracts explain {cause.clause}"
-        yield f"::{_word(cause.lead)} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
+        # Findings outside the consumer do not fail the run.
+        word = _WORDS[cause.standing if cause.counted else Standing.OBSERVED]
+        yield f"::{word} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
 
 
 def _escaped(text: str, what: re.Pattern[str]) -> str:

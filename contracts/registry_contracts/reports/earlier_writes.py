@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from registry_contracts.evidence.record import RunRecord
+from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Body, Exchange
 from registry_contracts.exchanges.subjects import subject_of
 from registry_contracts.exchanges.transcript import json_of
@@ -146,17 +147,17 @@ def _named(exchange: Exchange) -> set[str]:
 
 def _answered(exchange: Exchange) -> set[str]:
     """Identifiers and attachment numbers in an answer."""
-    values = set(_scalars(json_of(exchange.response.body))) if exchange.response else set()
-    return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)} | {
-        f"{_ATTACHMENT}{value}" for value in values if isinstance(value, int) or str(value).isdigit()
-    }
+    body = json_of(exchange.response.body) if exchange.response else None
+    values = [value for value in readers.values(body) if isinstance(value, str | int)]
+    numbers = (value for value in values if str(value).isdigit())
+    names = {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)}
+    return names | {f"{_ATTACHMENT}{number}" for number in numbers}
 
 
 def _listed_documents(exchange: Exchange) -> set[str]:
     """Identifiers in a list of attachments, which may include those of other documents."""
-    listing = exchange.operation == "listAttachments" and exchange.response is not None
-    values = _scalars(json_of(exchange.response.body)) if listing and exchange.response else ()
-    return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)}
+    names = _answered(exchange) if exchange.operation == "listAttachments" else set()
+    return {name for name in names if not name.startswith(_ATTACHMENT)}
 
 
 def _header(body: Body) -> str | None:
@@ -165,11 +166,3 @@ def _header(body: Body) -> str | None:
     header = record.get("header") if isinstance(record, dict) else None
     name = header.get("identifier") if isinstance(header, dict) else None
     return name if isinstance(name, str) else None
-
-
-def _scalars(value: Any) -> Iterator[str | int]:
-    if isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _scalars(member)
-    elif isinstance(value, str | int) and not isinstance(value, bool):
-        yield value

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
@@ -52,23 +52,12 @@ class Status:
     verdicts: int
 
 
-@dataclass(frozen=True, slots=True)
-class UntestedGroup:
-    """Clauses that stayed untested for one reason; `settings` are the missing ones, if that is the reason."""
+class UntestedGroup(NamedTuple):
+    """Clauses that stayed untested for one reason, and the realms concerned, each once."""
 
     reason: str
-    settings: tuple[str, ...]
-    cells: tuple[Cell, ...]
-
-    @property
-    def clauses(self) -> tuple[str, ...]:
-        """Ids of the clauses, each once."""
-        return tuple(dict.fromkeys(cell.clause.id for cell in self.cells))
-
-    @property
-    def realms(self) -> tuple[str, ...]:
-        """Realms concerned, each once."""
-        return tuple(dict.fromkeys(cell.realm for cell in self.cells))
+    clauses: tuple[str, ...]
+    realms: tuple[str, ...]
 
 
 #: The remedies of unjudged pairs that a status accounts for.
@@ -114,8 +103,15 @@ def untested_groups(cells: Iterable[Cell]) -> tuple[UntestedGroup, ...]:
     for cell in cells:
         if cell.verdict is Verdict.UNTESTED:
             groups[cell.reason or "no reason was given"].append(cell)
-    reasons = [UntestedGroup(reason, group[0].settings, tuple(group)) for reason, group in groups.items()]
-    return tuple(sorted(reasons, key=lambda reason: (not reason.settings, -len(reason.cells), reason.reason)))
+    ordered = sorted(groups.items(), key=lambda pair: (not pair[1][0].settings, -len(pair[1]), pair[0]))
+    return tuple(
+        UntestedGroup(
+            reason,
+            clauses=tuple(dict.fromkeys(cell.clause.id for cell in group)),
+            realms=tuple(dict.fromkeys(cell.realm for cell in group)),
+        )
+        for reason, group in ordered
+    )
 
 
 def deviation_groups(verdict: RunVerdict) -> dict[str, list[DeviationOutcome]]:

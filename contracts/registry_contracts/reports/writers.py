@@ -80,7 +80,10 @@ def write_all(
     clauses = list(load_catalogue() if catalogue is None else catalogue)
     missing: dict[str, str] = {}
     drift = _drift(record, run_folder, missing)
-    _point_latest(run_folder, missing)
+    try:
+        point_latest(run_folder)
+    except OSError as error:
+        missing[LATEST] = unwritten(LATEST, error)
     while True:
         verdict = judge(record, clauses, drift, tuple(missing.values()))
         before = len(missing)
@@ -116,13 +119,6 @@ def _write(
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
-
-
-def _point_latest(run_folder: Path, missing: dict[str, str]) -> None:
-    try:
-        point_latest(run_folder)
-    except OSError as error:
-        missing[LATEST] = unwritten(LATEST, error)
 
 
 #: Folder of Allure's results in a run's folder; they are never packed, since Allure reads plain files.
