@@ -14,10 +14,10 @@ from registry_contracts.evidence.record import RunFacts, RunRecord
 from registry_contracts.evidence.run_comparison import drift_of
 from registry_contracts.evidence.run_folder import LATEST, read_run_facts
 from registry_contracts.evidence.terms import Consumer, Terms
-from registry_contracts.evidence.verdicts import RunVerdict, judge, listed
+from registry_contracts.evidence.verdicts import RunVerdict, judge
 from registry_contracts.interface.catalogue import Clause, Level
 from registry_contracts.interface.operations import ANY_REALM, in_realms
-from registry_contracts.safe_text import many
+from registry_contracts.safe_text import listed, many
 from registry_contracts.session.ledger import RUN_FILE
 from registry_contracts.settings.target import SANDBOX
 
@@ -133,7 +133,7 @@ def _gaps(
         for each in () if limited_to else record.narrowed:
             if any(each.touches(clause.id, realm) for realm in realms):
                 narrowed.setdefault(each.reason, {})[clause.id] = None
-    yield from (f"{reason}: {listed(list(clauses))}" for reason, clauses in narrowed.items())
+    yield from (f"{reason}: {listed(clauses)}" for reason, clauses in narrowed.items())
 
 
 def _takes_in(limits: Consumer, wanted: Consumer) -> bool:

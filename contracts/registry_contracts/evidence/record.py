@@ -61,13 +61,9 @@ PRECEDENCE = (
     ExitCode.INCONCLUSIVE,
     ExitCode.NOTHING_TESTED,
     ExitCode.PASS,
+    ExitCode.USAGE,
 )
-"""When several hold, the first of these counts."""
-
-
-def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
-    """Return the exit code that counts when several hold, by `PRECEDENCE`; usage errors come alone."""
-    return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)
+"""When several hold, the first of these counts; a usage error comes alone."""
 
 
 class Environment(OpenFormat, frozen=True):

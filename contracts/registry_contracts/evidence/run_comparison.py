@@ -56,11 +56,10 @@ _BREAKING: Final = ("--fault", "--weather")
 _SAYS_NOTHING: Final = frozenset({ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.NOTHING_TESTED})
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `history-entry.json` and return its path."""
-    path = folder / FILE_NAME
-    path.write_text(line_of(history_entry(record, verdict, folder.resolve().name)) + "\n", "utf-8")
-    return path
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write `history-entry.json`."""
+    line = line_of(history_entry(record, verdict, folder.resolve().name))
+    (folder / FILE_NAME).write_text(line + "\n", "utf-8")
 
 
 def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:

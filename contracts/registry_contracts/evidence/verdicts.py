@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 
 from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import (
@@ -18,14 +19,14 @@ from registry_contracts.evidence.accepted import (
 from registry_contracts.evidence.causes import Cause, attribute, causes_of
 from registry_contracts.evidence.cells import Cell, Evidence, judge_cell
 from registry_contracts.evidence.findings import Finding, Standing, merge_findings
-from registry_contracts.evidence.record import Case, Environment, RunRecord, Verdict, deciding_exit_code
+from registry_contracts.evidence.record import PRECEDENCE, Case, Environment, RunRecord, Verdict
 from registry_contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from registry_contracts.evidence.repairs import Repair, repairs, unexplained
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import ANY_REALM, in_realms
 from registry_contracts.interface.profiles import Profile
-from registry_contracts.safe_text import many
+from registry_contracts.safe_text import listed, many
 
 _KINDS_AT_MOST = 6
 
@@ -69,7 +70,7 @@ def _why_failed(
         places = dict.fromkeys(
             f"{finding.clause} ({finding.operation or 'the service'})" for finding in leads
         )
-        parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(list(places))}")
+        parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(places)}")
     parts += [outcome.sentence for outcome in deviations if outcome.fails][:_SHOWN]
     more = sum(outcome.fails for outcome in deviations) - _SHOWN
     parts += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
@@ -80,7 +81,7 @@ def _why_failed(
 
 def _why_broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
     if problems:
-        yield f"the evidence is incomplete: {listed(list(problems), '; ')}"
+        yield f"the evidence is incomplete: {listed(problems, '; ')}"
     if cases:
         first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
         yield f"the suite broke in {many(len(cases), 'case')}: {first}"
@@ -96,13 +97,13 @@ def _why_inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
     if not stuck and all(cell.settings for cell in blocking):
         clauses = dict.fromkeys(cell.clause.id for cell in blocking)
         settings = dict.fromkeys(name for cell in blocking for name in cell.settings)
-        named = f" ({listed(list(clauses))})" if record.run.terms.consumer else ""
+        named = f" ({listed(clauses)})" if record.run.terms.consumer else ""
         untested = f"{many(len(clauses), 'must clause')}{named} untested"
-        return f"strict: {untested}, missing settings: {listed(list(settings))}"
+        return f"strict: {untested}, missing settings: {listed(settings)}"
     shown = stuck or [cell for cell in blocking if not cell.settings]
     places = dict.fromkeys(f"{cell.clause.id} {in_realms([cell.realm])}" for cell in shown)
     count = many(len(blocking), "verdict")
-    return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
+    return f"{count} on must clauses could not be given: {listed(places)}: {shown[0].reason}"
 
 
 def _why_passed(
@@ -138,13 +139,7 @@ def _outside(record: RunRecord, findings: Iterable[Finding]) -> list[str]:
     return [f"{many(number, 'finding')} outside {consumer.file} not counted"] if consumer and number else []
 
 
-def listed(items: Sequence[str], separator: str = ", ") -> str:
-    """Return the first three items, and how many more there are."""
-    more = len(items) - _SHOWN
-    return separator.join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunVerdict:
     """The answer of a run.
 
@@ -211,19 +206,14 @@ class RunVerdict:
         """Return how many cells have a verdict."""
         return sum(cell.verdict is verdict for cell in self.cells)
 
-    def findings_of(self, case: Case) -> tuple[Finding, ...]:
-        """Return the findings that a case saw."""
-        return tuple(finding for finding in self.findings if case.id in finding.cases)
+    @cached_property
+    def clauses(self) -> Mapping[str, Clause]:
+        """The clauses of all cells, by id."""
+        return {cell.clause.id: cell.clause for cell in self.cells}
 
     def accepting(self, finding: Finding) -> DeviationOutcome | None:
         """Return the deviation that accepts a finding, or None."""
         return next((entry for entry in self.deviations if entry.place == finding.deviation), None)
-
-    def causes_of(self, case: Case) -> tuple[Cause[Finding], ...]:
-        """Return the causes of a case's findings."""
-        return tuple(
-            cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)
-        )
 
 
 def judge(
@@ -269,7 +259,7 @@ def judge(
         not_judged=not_judged(remedies_of(record, cells, findings, blocked)),
     )
     holding = dict(_applicable_exit_codes(record, verdict))
-    code = deciding_exit_code(holding)
+    code = min(holding, key=PRECEDENCE.index)
     # If nothing was judged, the breaker's reason says all about the environment.
     nothing_judged = bool(record.run.breaker) and not any(cell.verdict.given for cell in cells)
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from registry_contracts.exchanges.exchange import Response
 from registry_contracts.interface.operations import is_valid_uid
-from registry_contracts.safe_text import cut
+from registry_contracts.safe_text import cut, listed
 
 #: Deepest nesting that is searched, as a limit for hostile answers.
 _DEEPEST = 64
@@ -23,8 +23,6 @@ _DEEPEST_NAMED = 3
 _NO_CONTENT = 204
 #: Characters of a value in a message.
 _SHOWN = 80
-#: How many further differing members of a document a message names.
-_OTHERS = 3
 #: Usual names of arrays of records in envelopes, and of other arrays beside them.
 _ITEMS = re.compile(
     "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
@@ -279,9 +277,8 @@ def difference(answer: Response, document: dict[str, Any]) -> str:
         for name, member in content.items()
         if (where := _first_difference(best, {name: member}, "document"))
     }
-    named = ", ".join(f"document.{name}" for name in [*departs][1 : _OTHERS + 1])
-    more = len(departs) - 1 - _OTHERS
-    also = f"; nor as saved: {named}{f' and {more} more' if more > 0 else ''}" if named else ""
+    others = listed(f"document.{name}" for name in [*departs][1:])
+    also = f"; nor as saved: {others}" if others else ""
     return f"{next(iter(departs.values()), 'nothing differs')}{also}"
 
 

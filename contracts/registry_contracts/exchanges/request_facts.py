@@ -28,7 +28,7 @@ from registry_contracts.interface.operations import (
     is_valid_uid,
     parameters_of,
 )
-from registry_contracts.safe_text import cut
+from registry_contracts.safe_text import cut, listed
 from registry_contracts.settings.target import REALMS
 
 _Validator = jsonschema_rs.Draft202012Validator
@@ -48,8 +48,6 @@ _JSON: Final = "application/json"
 _SHOWN: Final = 200
 #: Longest part of a name in the path that is shown.
 _NAME_SHOWN: Final = 140
-#: How many wrong characters of an identifier are named.
-_MOST_NAMED: Final = 3
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 #: Bytes that a lone surrogate is written with.
 _HALF_SIGN: Final = rb"\ud"
@@ -101,8 +99,7 @@ def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFau
 def _foreign(uid: str) -> str:
     """The characters of a uid that the rule forbids, each once, at most a few."""
     refused = [character for character in dict.fromkeys(uid) if not is_valid_uid(character * UID_SHORTEST)]
-    more = len(refused) - _MOST_NAMED
-    return ", ".join(map(repr, refused[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    return listed(map(repr, refused))
 
 
 def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterator[RequestFault]:

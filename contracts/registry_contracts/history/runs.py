@@ -314,11 +314,10 @@ def past_of(history: History, target: str, series: str) -> Past:
     return Past(tuple(runs[-SHOWN_RUNS:]), cells)
 
 
-def write_past(folder: Path, past: Past) -> Path:
-    """Write `past.json` into a run folder and return its path."""
-    path = folder / PAST_FILE_NAME
-    path.write_text(json.dumps(checked(past, Past, PAST_FILE_NAME), separators=(",", ":")) + "\n", "utf-8")
-    return path
+def write_past(folder: Path, past: Past) -> None:
+    """Write `past.json` into a run folder."""
+    text = json.dumps(checked(past, Past, PAST_FILE_NAME), separators=(",", ":"))
+    (folder / PAST_FILE_NAME).write_text(text + "\n", "utf-8")
 
 
 def read_past(folder: Path) -> Past:

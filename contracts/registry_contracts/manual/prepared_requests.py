@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import copy
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from registry_contracts.cases.generated_cases import Fault, with_fault
+from registry_contracts.cases.generated_cases import Fault, walk, with_fault
 from registry_contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request
 from registry_contracts.cases.sample_records import (
     NO_LANGUAGE,
@@ -150,17 +150,6 @@ def _is_there(parts: Any, steps: Steps) -> bool:
     except (KeyError, IndexError, TypeError, ValueError):
         return False
     return True
-
-
-def walk(value: Any, steps: Sequence[str]) -> Any:
-    """Return the value at the end of some steps; an item's step is its number.
-
-    Raises:
-        KeyError, IndexError, TypeError, ValueError: there is no value.
-    """
-    for step in steps:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value
 
 
 def _put(parts: dict[str, Any], steps: Steps, value: Any) -> None:

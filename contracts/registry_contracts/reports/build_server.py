@@ -27,7 +27,7 @@ from registry_contracts.settings.target import target_in_words
 FILE_NAME = "junit.xml"
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
     """Write `junit.xml`.
 
     A failed case is a failure, a broken one an error. Inconclusive and untested cases are skipped, with the reason as
@@ -58,9 +58,8 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     xml.update_statistics()  # type: ignore[no-untyped-call]
     # Jenkins' schema (junit-10.xsd of its xUnit plugin) allows this attribute in suites only.
     xml._elem.attrib.pop("skipped", None)
-    path = folder / FILE_NAME
-    path.write_bytes(b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring())  # type: ignore[no-untyped-call]
-    return path
+    content = b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring()  # type: ignore[no-untyped-call]
+    (folder / FILE_NAME).write_bytes(content)
 
 
 def _case(case: Case, verdict: RunVerdict) -> TestCase:
@@ -79,7 +78,7 @@ def _case(case: Case, verdict: RunVerdict) -> TestCase:
 
 def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
-    mine = verdict.findings_of(case)
+    mine = [finding for finding in verdict.findings if case.id in finding.cases]
     scope = scope_of(mine)
     if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and scope is not ConsumerScope.COUNTS:
         return Skipped(
@@ -89,7 +88,11 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     if case.outcome is Verdict.ERROR:
         return Error(printable(reason), "suite error")
     if case.outcome is Verdict.FAIL:
-        causes = verdict.causes_of(case)
+        causes = [
+            cause
+            for cause in verdict.causes
+            if any(case.id in finding.cases for finding in cause.all_findings)
+        ]
         message = "; ".join(cause.headline for cause in causes) or reason
         failure = Failure(printable(message), "contradiction")
         failure.text = printable("\n\n".join([*map(in_text, causes), *map(_finding, mine)]))
@@ -200,9 +203,8 @@ def _place(clause: Clause | None) -> tuple[str, int]:
 
 def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
     """A command for GitHub's runner for each finding, the worst first, escaped so that it holds no other command."""
-    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for cause in verdict.causes:
-        file, line = _place(clauses.get(cause.clause))
+        file, line = _place(verdict.clauses.get(cause.clause))
         properties = {"file": file, "line": str(line), "title": f"{cause.clause}: {cause.place}"}
         shown = ",".join(
             f"{name}={_escaped(plain_line(value, _LONGEST), _FROM_PROPERTY)}"

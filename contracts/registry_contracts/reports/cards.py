@@ -20,14 +20,13 @@ from registry_contracts.reports.earlier_writes import earlier_writes
 from registry_contracts.reports.pages import markdown_template
 from registry_contracts.reports.scripts import script
 from registry_contracts.reports.shell_commands import NextCommand, own_commands
-from registry_contracts.safe_text import cut, many, plain_line
+from registry_contracts.safe_text import cut, listed, many, plain_line
 
 FOLDER_NAME: Final = "findings"
 #: Ending of the script that sends the requests of a finding.
 SCRIPT: Final = ".sh"
 #: Most findings in the terminal; the report has all.
 _FINDINGS_AT_MOST: Final = 40
-_FOLLOWING_AT_MOST: Final = 3
 _LONGEST: Final = 400
 #: Longest body in a ticket: of the finding's exchanges, and of earlier writes.
 _BODY, _EARLIER_BODY = 20_000, 4_000
@@ -79,8 +78,7 @@ class Card:
         return next((exchange for exchange in self.shown if exchange.id == self.cause.culprit), None)
 
 
-def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
-    """Return the card of a cause."""
+def _card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
     finding = cause.lead
     shown = shown_exchanges(record, finding)
     before = earlier_writes(record, shown, f"{finding.expected} {finding.seen}")
@@ -101,8 +99,7 @@ def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> 
 
 def cards_of(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
     """Yield the cards of a run, the worst first."""
-    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
-    return (card_of(record, cause, clauses.get(cause.clause)) for cause in verdict.causes)
+    return (_card_of(record, cause, verdict.clauses.get(cause.clause)) for cause in verdict.causes)
 
 
 def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
@@ -118,9 +115,7 @@ def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -
 
 def following(cause: Cause[Finding]) -> str:
     """The contradictions that only follow from a cause, as text."""
-    named = list(dict.fromkeys(f"{each.clause} ({each.operation})" for each in cause.follows))
-    more = len(named) - _FOLLOWING_AT_MOST
-    return cut(", ".join(named[:_FOLLOWING_AT_MOST]) + (f" and {more} more" if more > 0 else ""), _LONGEST)
+    return cut(listed(dict.fromkeys(f"{each.clause} ({each.operation})" for each in cause.follows)), _LONGEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from registry_contracts.interface.catalogue import Clause
 from registry_contracts.reports.cards import (
     FOLDER_NAME,
     SCRIPT,
-    card_of,
+    cards_of,
     case_names,
     markdown,
     shown_exchanges,
@@ -28,26 +28,19 @@ from registry_contracts.safe_text import json_text
 _KINDS = (".json", ".md", SCRIPT)
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write the files, and remove those of an earlier rendering.
-
-    Returns:
-        The folder `findings`, which also exists without findings.
-    """
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write the files, and remove those of an earlier rendering; the folder also exists without findings."""
     target = folder / FOLDER_NAME
     target.mkdir(exist_ok=True)
     for stale in (path for kind in _KINDS for path in target.glob(f"*{kind}")):
         stale.unlink()
-    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for finding in verdict.findings:
-        content = json_text(build(record, finding, clauses.get(finding.clause)), indent=2)
+        content = json_text(build(record, finding, verdict.clauses.get(finding.clause)), indent=2)
         (target / f"{finding.id}.json").write_text(content + "\n", "utf-8")
-    for cause in verdict.causes:
-        card = card_of(record, cause, clauses.get(cause.clause))
-        (target / f"{cause.id}.md").write_text(markdown(record, card), "utf-8")
+    for card in cards_of(record, verdict):
+        (target / f"{card.cause.id}.md").write_text(markdown(record, card), "utf-8")
         if card.script:
-            (target / f"{cause.id}{SCRIPT}").write_text(card.script, "utf-8", newline="\n")
-    return target
+            (target / f"{card.cause.id}{SCRIPT}").write_text(card.script, "utf-8", newline="\n")
 
 
 def build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[str, Any]:

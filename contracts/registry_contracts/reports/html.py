@@ -60,15 +60,13 @@ KINDS: Final[Mapping[str, str]] = {
 }
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `index.html` and return its path.
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write `index.html`.
 
     Raises:
         UsageError: the folder's file of earlier runs is damaged.
     """
-    path = folder / FILE_NAME
-    path.write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
-    return path
+    (folder / FILE_NAME).write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
 
 
 def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> str:
@@ -97,11 +95,9 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         "since": partial(_since, known),
         "new": partial(_new, known),
         "families": _families(record, verdict),
-        "operations": sorted({name for cell in verdict.cells for name in cell.clause.operations}),
+        "operations": sorted({name for clause in verdict.clauses.values() for name in clause.operations}),
         "totals": Counter(cell.verdict for cell in verdict.cells),
-        "levels": Counter(
-            str(clause.level) for clause in {cell.clause.id: cell.clause for cell in verdict.cells}.values()
-        ),
+        "levels": Counter(str(clause.level) for clause in verdict.clauses.values()),
         "per_realm": counts_per_realm(verdict.cells),
         "judged": any(cell.assertions for cell in verdict.cells),
         "coverage": coverage_of_run(record),

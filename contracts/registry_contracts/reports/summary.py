@@ -206,8 +206,8 @@ FILE_NAME: Final = "summary.md"
 _AT_MOST: Final = 50
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `summary.md` and return its path.
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write `summary.md`.
 
     Raises:
         UsageError: the folder's file of earlier runs is damaged.
@@ -232,9 +232,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         more=_more,
         following=following,
     )
-    path = folder / FILE_NAME
-    path.write_text(text, "utf-8")
-    return path
+    (folder / FILE_NAME).write_text(text, "utf-8")
 
 
 def _more(listed: Sequence[object], noun: str) -> Markup:

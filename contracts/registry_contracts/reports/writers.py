@@ -24,10 +24,10 @@ from registry_contracts.reports.cards import FOLDER_NAME
 from registry_contracts.safe_text import plain_line
 from registry_contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
-Writer = Callable[[RunRecord, RunVerdict, Path], Path]
+Writer = Callable[[RunRecord, RunVerdict, Path], object]
 
 
-def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
     """Write `traffic.har`, exchanges in the order they were sent, each with its case in the comment."""
     path = folder / har.FILE_NAME
     path.with_name(path.name + PACKED).unlink(missing_ok=True)
@@ -35,7 +35,6 @@ def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     with har.har_writer(path, version, f"{record.run.target}: {verdict.sentence}") as archive:
         for exchange in record.exchanges.values():
             har.add(archive, exchange)
-    return path
 
 
 #: By format: the function that writes it, and the file or folder in the run's folder.
