@@ -257,6 +257,23 @@ def pack_file(path: Path) -> Path:
     return packed
 
 
+def read_own(path: Path, advice: str) -> bytes:
+    """Return the content of a file that the suite wrote.
+
+    Args:
+        advice: Completes the message "… is absent" where it does not exist.
+
+    Raises:
+        UsageError: it does not exist, or cannot be read; one line with its path.
+    """
+    try:
+        return read_bytes(path)
+    except FileNotFoundError:
+        raise UsageError(f"{path} is absent{advice}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
 def read_file(path: Path, shape: type[Shape]) -> Shape:
     """Read a JSON file as an object of its declared type.
 

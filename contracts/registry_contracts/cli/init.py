@@ -77,9 +77,7 @@ def command(
         realms=known_realms(realms, DEVELOPMENT_REALMS)
         or tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
         or DEVELOPMENT_REALMS,
-        realm=learned.realms,
-        remarks=tuple(learned.notes),
-        names=learned.names,
+        learned=learned,
     )
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)

@@ -28,7 +28,7 @@ from registry_contracts.file_formats import (
     convert,
     parse,
     plain,
-    read_bytes,
+    read_own,
 )
 from registry_contracts.safe_text import encodable, finite
 from registry_contracts.session.recording import FaultEvent
@@ -143,12 +143,7 @@ def journals_in(run_folder: Path) -> list[Path]:
 
 def read_journal(path: Path) -> list[Event]:
     """Read the events of a journal in their order, without an incomplete last line (see `is_closed`)."""
-    try:
-        lines = read_bytes(path).split(b"\n")
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent: the run folder is not complete") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    lines = read_own(path, ": the run folder is not complete").split(b"\n")
     complete, cut = lines[:-1], lines[-1]
     events = [_decode(path, number, line) for number, line in enumerate(complete, start=1)]
     if events and events[0].kind != "start":

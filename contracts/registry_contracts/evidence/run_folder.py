@@ -27,7 +27,7 @@ from registry_contracts.evidence.record import (
     distinct_records,
 )
 from registry_contracts.exchanges.exchange import NO_TIME
-from registry_contracts.file_formats import convert, own_folder, parse, read_bytes, read_file
+from registry_contracts.file_formats import convert, own_folder, parse, read_file, read_own
 from registry_contracts.safe_text import encodable, many
 from registry_contracts.session.ledger import RUN_FILE
 
@@ -220,12 +220,7 @@ def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
 def read_run_facts(run_folder: Path) -> RunFacts:
     """Read `run.json`."""
     path = own_folder(run_folder) / RUN_FILE
-    try:
-        text = read_bytes(path)
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    text = read_own(path, ": not a run folder, or the run was killed")
     return convert(encodable(parse(text, str(path))), RunFacts, str(path))
 
 

@@ -34,12 +34,8 @@ def heading(exchange: Exchange) -> str:
     """Return a one-line heading: operation, role, realm, status and duration."""
     what = f"{exchange.operation or exchange.method} as {exchange.role or 'no role'}"
     where = where_in_words(exchange.operation, [exchange.realm])
-    return f"{what} {where}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
-
-
-def milliseconds(exchange: Exchange) -> str:
-    """Return how long an exchange took, as `12 ms`."""
-    return f"{(exchange.seconds or 0.0) * 1000:.0f} ms"
+    milliseconds = f"{(exchange.seconds or 0.0) * 1000:.0f} ms"
+    return f"{what} {where}: {exchange.status or 'no response'}, {milliseconds}"
 
 
 def request_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS) -> str:

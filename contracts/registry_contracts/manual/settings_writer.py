@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from registry_contracts.errors import UsageError
+from registry_contracts.manual.recorded_settings import RecordedSettings
 from registry_contracts.safe_text import json_text
 from registry_contracts.session.shared_state import write_whole
 from registry_contracts.settings.target import (
     ACCOUNT_ROLES,
     OF_ONE_REALM,
     RealmSettings,
-    ServiceNames,
 )
 
 SAMPLES: Final = "samples"
@@ -41,17 +41,13 @@ class TargetSettings:
     Attributes:
         name: Of the target, and of the file without its ending.
         base_url: Empty if unknown; a person then fills the line in.
-        realm: Realm → setting → value.
-        remarks: Lines at the top of the file.
-        names: The target's own names for documented ones.
+        learned: What a recording shows.
     """
 
     name: str
     base_url: str
     realms: tuple[str, ...]
-    realm: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    names: ServiceNames = field(default_factory=ServiceNames)
+    learned: RecordedSettings
 
 
 def default_variables(role: str) -> tuple[str, str]:
@@ -102,7 +98,7 @@ class _Writer:
 
     def __init__(self, settings: TargetSettings) -> None:
         self._settings = settings
-        first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
+        first, *others = (settings.learned.realms.get(realm, {}) for realm in settings.realms)
         #: Settings that several realms share with the same value.
         self._common = {
             name: value
@@ -111,7 +107,7 @@ class _Writer:
         }
         self._own = {
             realm: {name: value for name, value in given.items() if name not in self._common}
-            for realm, given in settings.realm.items()
+            for realm, given in settings.learned.realms.items()
         }
 
     def samples(self) -> Iterator[tuple[str, str]]:
@@ -132,7 +128,7 @@ class _Writer:
     def text(self) -> str:
         """The text of the settings file."""
         settings = self._settings
-        lines = [f"# {line}" for line in (*_HEAD, *settings.remarks)]
+        lines = [f"# {line}" for line in (*_HEAD, *settings.learned.notes)]
         lines += ["", f"base_url = {_toml(settings.base_url)} # the address before /api/v2013"]
         lines += ['kind = "development" # the only kind the suite writes to']
         lines += [f"realms = {_toml(settings.realms)}"]
@@ -145,7 +141,9 @@ class _Writer:
         lines += ["# Of one realm, below its own table:", *self._examples(OF_ONE_REALM)]
         for realm in settings.realms:
             lines += ["", f"[realm.{realm}]", *self._given(realm, self._own.get(realm, {}))]
-        names = [f"{name} = {_toml(value)}" for name, value in asdict(settings.names).items() if value]
+        names = [
+            f"{name} = {_toml(value)}" for name, value in asdict(settings.learned.names).items() if value
+        ]
         return "\n".join([*lines, *(["", "[names]", *names] if names else [])]) + "\n"
 
     def _given(self, realm: str, given: Mapping[str, Any]) -> Iterator[str]:
@@ -156,7 +154,7 @@ class _Writer:
     def _examples(self, names: Collection[str]) -> Iterator[str]:
         """Yield a comment for each setting that no realm has, with an example and its meaning."""
         for name in (name for name in _SETTINGS if name in names):
-            if not any(name in given for given in self._settings.realm.values()):
+            if not any(name in given for given in self._settings.learned.realms.values()):
                 described = _SETTINGS[name].metadata
                 yield f"# {name} = {_toml(described['example'])} # {described['meaning']}"
 

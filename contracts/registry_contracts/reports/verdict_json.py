@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, structs
 
-from registry_contracts.errors import UsageError
 from registry_contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from registry_contracts.evidence.causes import Cause
 from registry_contracts.evidence.findings import Finding, FindingIds
@@ -29,7 +28,9 @@ from registry_contracts.file_formats import (
     RunExitCode,
     RunWord,
     Seed,
-    read_file,
+    convert,
+    parse,
+    read_own,
     same_outcome,
     write_file,
 )
@@ -180,10 +181,7 @@ def read(path: Path) -> VerdictFile:
     Raises:
         UsageError: it is absent, or cannot be used; one line with its path.
     """
-    try:
-        return read_file(path, VerdictFile)
-    except FileNotFoundError:
-        raise UsageError(f"{path} is absent") from None
+    return convert(parse(read_own(path, ""), str(path)), VerdictFile, str(path))
 
 
 def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:

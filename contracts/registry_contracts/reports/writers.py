@@ -19,8 +19,7 @@ from registry_contracts.file_formats import PACKED, pack_file
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.history.runs import read_past
 from registry_contracts.interface.catalogue import Clause, load_catalogue
-from registry_contracts.reports import build_server, finding_files, html, summary, verdict_json
-from registry_contracts.reports.cards import FOLDER_NAME
+from registry_contracts.reports import build_server, cards, html, summary, verdict_json
 from registry_contracts.safe_text import plain_line
 from registry_contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
@@ -41,7 +40,7 @@ def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
 WRITERS: Final[Mapping[str, tuple[Writer, str]]] = {
     "verdict": (verdict_json.write, verdict_json.FILE_NAME),
     "html": (html.write, html.FILE_NAME),
-    "findings": (finding_files.write, FOLDER_NAME),
+    "findings": (cards.write, cards.FOLDER_NAME),
     "junit": (build_server.write, build_server.FILE_NAME),
     "har": (_write_har, har.FILE_NAME),
     "observations": (observations.write, observations.FILE_NAME),
