@@ -73,20 +73,17 @@ def statuses(record: RunRecord, verdict: RunVerdict) -> tuple[Status, ...]:
     """Return the statuses contract, blocked by findings, settings, environment and suite."""
     cells = remedies_of(record, verdict.cells, verdict.findings, verdict.blocked)
     missing = Counter(remedy for _, remedy in cells)
-    counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
+    of = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
     outside = sum(remedy is None and not cell.verdict.given for cell, remedy in cells)
-    answers = (
-        ("contract", _contradicted(verdict) or _judged(verdict), missing[None] - outside),
-        (
-            "blocked by findings",
-            _blocked(verdict, counts["blocked by findings"]),
-            counts["blocked by findings"],
-        ),
-        ("settings", _settings(record, missing), counts["settings"]),
-        ("environment", _environment(record, verdict, counts["environment"]), counts["environment"]),
-        ("suite", _suite(record, verdict, counts["suite"]), counts["suite"] + outside),
-    )
-    return tuple(Status(name, colour, says, number) for name, (colour, says), number in answers)
+    verdicts = of | {"contract": missing[None] - outside, "suite": of["suite"] + outside}
+    answers = {
+        "contract": _contradicted(verdict) or _judged(verdict),
+        "blocked by findings": _blocked(verdict, of["blocked by findings"]),
+        "settings": _settings(record, missing),
+        "environment": _environment(record, verdict, of["environment"]),
+        "suite": _suite(record, verdict, of["suite"]),
+    }
+    return tuple(Status(name, *answer, verdicts[name]) for name, answer in answers.items())
 
 
 def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
