@@ -141,24 +141,6 @@ def test_a_run_ends_with_the_exit_code_of_the_table(run: RunRecord, code: int, s
     assert says in verdict.sentence
 
 
-def test_what_a_finding_does_depends_on_level_and_confirmation() -> None:
-    standings = {
-        (level, confirmed): judged(record(WAVERED, findings=(finding(WAVERED, confirmed=confirmed),)), level)
-        .findings[0]
-        .standing
-        for level in Level
-        for confirmed in (True, False)
-    }
-    assert standings == {
-        ("must", True): Standing.FAIL,
-        ("must", False): Standing.UNCONFIRMED,
-        ("should", True): Standing.ADVISORY,
-        ("should", False): Standing.UNCONFIRMED,
-        ("silent", True): Standing.OBSERVED,
-        ("silent", False): Standing.OBSERVED,
-    }
-
-
 def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> None:
     weak = finding(PASSED, confirmed=False, reproduced=0, seen="once")
     strong = finding(FAILED, seen="each time", exchanges=("main-1",))
