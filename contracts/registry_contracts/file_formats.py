@@ -146,13 +146,13 @@ def nests_deeper(value: Any, levels: int) -> bool:
     """Tell whether a JSON value has values below so many levels."""
     level = [value]
     for _ in range(levels):
-        level = [part for each in level for part in _parts(each)]
+        level = [part for each in level for part in parts(each)]
         if not level:
             return False
     return True
 
 
-def _parts(value: Any) -> Collection[Any]:
+def parts(value: Any) -> Collection[Any]:
     """The items of a list, or the values of an object; a scalar has none."""
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from registry_contracts.exchanges.exchange import Response
+from registry_contracts.file_formats import parts
 from registry_contracts.interface.operations import is_valid_uid
 from registry_contracts.safe_text import cut, listed
 
@@ -46,9 +47,16 @@ def values(value: Any, depth: int = 0) -> Iterator[Any]:
     yield value
     if depth >= _DEEPEST:
         return
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for member in members:
+    for member in parts(value):
         yield from values(member, depth + 1)
+
+
+def own_identifier(sent: Any) -> str | None:
+    """The identifier in the header of a record, or of a submission's document."""
+    document = sent.get("document", sent) if isinstance(sent, dict) else None
+    header = document.get("header") if isinstance(document, dict) else None
+    own = header.get("identifier") if isinstance(header, dict) else None
+    return own if isinstance(own, str) else None
 
 
 def carries_identifier(answer: Response, identifier: str) -> bool:
@@ -125,8 +133,7 @@ def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
     if isinstance(value, dict) and isinstance(value.get("errors"), list):
         yield value["errors"]
         value = {name: member for name, member in value.items() if name != "errors"}
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for member in members:
+    for member in parts(value):
         yield from _errors_in(member, depth + 1)
 
 

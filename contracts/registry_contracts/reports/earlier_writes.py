@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from registry_contracts.evidence.record import RunRecord
 from registry_contracts.exchanges import readers
-from registry_contracts.exchanges.exchange import Body, Exchange
+from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.subjects import subject_of
 from registry_contracts.exchanges.transcript import json_of
 from registry_contracts.interface.description import load_description, operations_with
@@ -141,8 +141,8 @@ def _named(exchange: Exchange) -> set[str]:
     segments |= {*_IDENTIFIER.findall(unquote(parts.query))}
     names = {part for part in segments if _IDENTIFIER.fullmatch(part)}
     names |= {f"{_ATTACHMENT}{number}" for number in _NUMBER.findall(path)}
-    header = _header(exchange.request_body)
-    return names | ({header} if header else set())
+    own = readers.own_identifier(json_of(exchange.request_body))
+    return names | ({own} if own else set())
 
 
 def _answered(exchange: Exchange) -> set[str]:
@@ -158,11 +158,3 @@ def _listed_documents(exchange: Exchange) -> set[str]:
     """Identifiers in a list of attachments, which may include those of other documents."""
     names = _answered(exchange) if exchange.operation == "listAttachments" else set()
     return {name for name in names if not name.startswith(_ATTACHMENT)}
-
-
-def _header(body: Body) -> str | None:
-    value = json_of(body)
-    record = value.get("document", value) if isinstance(value, dict) else None
-    header = record.get("header") if isinstance(record, dict) else None
-    name = header.get("identifier") if isinstance(header, dict) else None
-    return name if isinstance(name, str) else None
