@@ -284,7 +284,6 @@ class RequestPreparer:
             UsageError: the options name a part that the operation does not have.
             Blocked, EnvironmentFault: a record that the request needs cannot be created.
         """
-        self._notes.clear()
         settings = [(steps, self._filled(value)) for steps, value in options.settings]
         path = {steps[1]: value for steps, value in settings if steps[0] == "path"}
         for name in path.keys() - set(self._operation.path_parameters):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta, structs
+from msgspec import Meta, structs
 
 from registry_contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from registry_contracts.evidence.causes import Cause
@@ -229,10 +229,9 @@ def target_of(record: RunRecord) -> TargetEntry:
 def _filled(shape: type[Declared], *sources: Any, **given: Any) -> Declared:
     """Return an object of a declared type: each member is given, else taken from the first source that has it."""
     for name in shape.__struct_fields__:
-        had = (getattr(source, name, None) for source in sources if hasattr(source, name))
-        value = next((value for value in had if not callable(value)), UNSET)
-        if value is not UNSET:
-            given.setdefault(name, value)
+        source = next((source for source in sources if hasattr(source, name)), None)
+        if source is not None:
+            given.setdefault(name, getattr(source, name))
     return msgspec.convert(given, shape, from_attributes=True)
 
 

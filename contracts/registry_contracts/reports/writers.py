@@ -1,13 +1,13 @@
 """Writes the reports of a run folder, from its journals, and points `latest` at it."""
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from registry_contracts.errors import RegistryContractsError, UsageError, breakdown
+from registry_contracts.errors import RegistryContractsError, breakdown
 from registry_contracts.evidence import observations, run_comparison
 from registry_contracts.evidence.journal import journals_in
 from registry_contracts.evidence.record import RunRecord
@@ -52,7 +52,7 @@ _LONGEST: Final = 250
 
 
 def write_all(
-    run_folder: Path, formats: Iterable[str] = ALL, catalogue: Iterable[Clause] | None = None
+    run_folder: Path, formats: Collection[str] = ALL, catalogue: Iterable[Clause] | None = None
 ) -> RunVerdict:
     """Judge a run folder and write its reports into it.
 
@@ -67,12 +67,8 @@ def write_all(
         The run's verdict. Rendering the same folder again gives the same one.
 
     Raises:
-        UsageError: an unknown format, or an incomplete run folder (see `collect`).
+        UsageError: an incomplete run folder (see `collect`).
     """
-    wanted = list(formats)
-    for name in wanted:
-        if name not in WRITERS:
-            raise UsageError(f"no report format '{name}'; known: {', '.join(ALL)}")
     record = collect(run_folder)
     read_past(run_folder)
     clauses = list(load_catalogue() if catalogue is None else catalogue)
@@ -85,7 +81,7 @@ def write_all(
     while True:
         verdict = judge(record, clauses, drift, tuple(missing.values()))
         before = len(missing)
-        for name in [name for name in wanted if name not in missing]:
+        for name in [name for name in formats if name not in missing]:
             _write(name, record, verdict, run_folder, missing)
         # After a failure write all again, so that no report says pass while one is missing.
         if len(missing) == before:
