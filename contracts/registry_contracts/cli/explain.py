@@ -12,6 +12,7 @@ import click
 from msgspec import structs
 
 from registry_contracts.checks.table import UNIVERSAL
+from registry_contracts.cli.list import faults
 from registry_contracts.cli.manual_commands import labelled
 from registry_contracts.cli.options import as_json, kept_reports, print_lines
 from registry_contracts.errors import UsageError
@@ -20,7 +21,6 @@ from registry_contracts.history import runs
 from registry_contracts.interface.catalogue import Clause, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.known_cases import known_cases, relied_on
-from registry_contracts.manual.sandbox_setup import faults
 from registry_contracts.reports.kept_runs import deviations, last_run
 from registry_contracts.safe_text import cut, many
 

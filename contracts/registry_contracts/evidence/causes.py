@@ -20,8 +20,13 @@ from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.evidence.record import Block, Case, RunRecord, Verdict
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.redaction import REDACTED, TOKEN
-from registry_contracts.exchanges.request_facts import RequestFault, read_request
-from registry_contracts.exchanges.subjects import EVERYTHING, subject_of, writes
+from registry_contracts.exchanges.request_facts import (
+    EVERYTHING,
+    RequestFault,
+    read_request,
+    subject_of,
+    writes,
+)
 from registry_contracts.exchanges.transcript import curl
 from registry_contracts.file_formats import Count, Format, Name, Names
 from registry_contracts.interface.catalogue import Clause, matches

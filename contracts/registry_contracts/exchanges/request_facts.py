@@ -460,3 +460,21 @@ def clauses_of(facts: RequestFacts) -> Iterator[tuple[RequestFault, Clause]]:
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         if clause is not None:
             yield fault, clause
+
+
+_SUBJECT: Final = re.compile(r"/api/v\d+/documents/(?:schemas/[^/]+/)?(?P<name>[^/]+)")
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+#: The subject of lists, creations and other requests whose address names no document.
+EVERYTHING: Final = "*"
+
+
+def subject_of(url: str) -> str:
+    """The document that an address names; `EVERYTHING` if it names none."""
+    match = _SUBJECT.search(urlsplit(url).path)
+    name = unquote(match["name"]) if match else ""
+    return EVERYTHING if not name or name == "schemas" else name
+
+
+def writes(method: str, url: str) -> bool:
+    """Whether a request may change anything; signing in does not."""
+    return method.upper() not in _READS and not urlsplit(url).path.endswith("/authentication/token")

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from registry_contracts.evidence.record import RunRecord
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.exchanges.subjects import subject_of
+from registry_contracts.exchanges.request_facts import subject_of
 from registry_contracts.exchanges.transcript import json_of
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.session.namespace import SUITE_PREFIX
