@@ -14,7 +14,6 @@ from registry_contracts.cli.options import address_of, file_option, known_realms
 from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.manual.recorded_settings import RecordedSettings, learn
 from registry_contracts.manual.settings_writer import (
-    TargetSettings,
     default_variables,
     settings_path,
     write_settings,
@@ -71,18 +70,13 @@ def command(
         refuse_production_realm(realm)
     learned = _learned(from_har, keep_personal_data=keep_personal_data)
     print_lines(_learned_lines(learned))
-    settings = TargetSettings(
-        name=path.stem,
-        base_url="" if learned.production else _address(base_url or learned.base_url),
-        realms=known_realms(realms, DEVELOPMENT_REALMS)
-        or tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
-        or DEVELOPMENT_REALMS,
-        learned=learned,
-    )
+    address = "" if learned.production else _address(base_url or learned.base_url)
+    shown = tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
+    chosen = known_realms(realms, DEVELOPMENT_REALMS) or shown or DEVELOPMENT_REALMS
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)
         return ExitCode.PASS
-    for written in write_settings(settings, path):
+    for written in write_settings(path, address, chosen, learned):
         click.echo(f"written: {written}")
     if learned.production:
         click.echo("fill in base_url: the recording is of production, so its address was not taken", err=True)
