@@ -89,10 +89,6 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "surrogatepass")
-
-
 def _forms(secret: str) -> Iterator[str]:
     """A secret as such, and as JSON (also JSON inside JSON), URLs and Python write it; see `_in_base64` for Base64."""
     in_json = json.dumps(secret)[1:-1]
@@ -245,7 +241,7 @@ class Redactor:
             return text
         raw = _bytes(text)
         blanked = self.content(raw, all_secret=all_secret)
-        text = text if blanked is raw else _text(blanked)
+        text = text if blanked is raw else blanked.decode("utf-8", "surrogatepass")
         if _CUT not in text:
             return text
         *pieces, last = text.split(_CUT)

@@ -377,11 +377,6 @@ class RequestFacts:
     faults: tuple[RequestFault, ...]
     base_url: str
 
-    @property
-    def valid(self) -> bool:
-        """Whether it follows the interface, as far as one request shows."""
-        return not self.faults
-
 
 def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None) -> RequestFacts | None:
     """Read a request; None if it matches no operation of the interface.
