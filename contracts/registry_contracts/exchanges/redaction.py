@@ -221,13 +221,9 @@ class Redactor:
         """The exchange without bodies that may hold unknown secrets; a run knows all of its own."""
         return exchange
 
-    def stands_in(self, content: bytes) -> bool:
-        """Whether a text contains a secret."""
-        return bool(self._places(content.lower()))
-
     def _places(self, lowered: bytes, *, all_secret: bool = False) -> list[tuple[int, int]]:
         """Where secrets are in a text in lower case; ordinary words count in the places of secrets only."""
-        places = self._words.places(lowered) if self._secrets else []
+        places = self._words.places(lowered)
         if not self._ordinary:
             return places
         named = [each.span(each.lastgroup or 0) for each in _NAMED.finditer(lowered)]
@@ -237,8 +233,6 @@ class Redactor:
 
     def text(self, text: str, *, all_secret: bool = False) -> str:
         """The text with every known secret replaced, including one that `…` cuts short."""
-        if not self._secrets:
-            return text
         raw = _bytes(text)
         blanked = self.content(raw, all_secret=all_secret)
         text = text if blanked is raw else blanked.decode("utf-8", "surrogatepass")
@@ -311,12 +305,10 @@ def _blank(value: str) -> str:
 def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     """An exchange that may be written to a file: without known secrets, long bodies cut."""
     exchange = redactor.withheld(exchange)
-    # Search everything at once: most exchanges have secrets in credential headers only.
     signs_in = is_sign_in(exchange)
-    redactor_of_texts = redactor if signs_in or redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
-    text, response, sent = redactor_of_texts.text, exchange.response, exchange.request_body
-    sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts, all_secret=signs_in)
-    headers = redactor_of_texts.headers(exchange.request_headers)
+    text, response, sent = redactor.text, exchange.response, exchange.request_body
+    sent = sent if sent == NO_BODY else _without(sent, redactor, all_secret=signs_in)
+    headers = redactor.headers(exchange.request_headers)
     if signs_in and sent.content != exchange.request_body.content:
         # The length of the body would reveal that of the password.
         headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "content-length")
@@ -332,30 +324,13 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
         and replace(
             response,
             reason=text(response.reason),
-            headers=redactor_of_texts.headers(response.headers),
-            body=_without(response.body, redactor_of_texts, all_secret=signs_in),
+            headers=redactor.headers(response.headers),
+            body=_without(response.body, redactor, all_secret=signs_in),
             url=text(response.url),
         ),
         authorization=authorization_template(exchange.request_headers, redactor),
         notes={},
     )
-
-
-_NOTHING_SECRET: Final = Redactor()
-
-
-def _all_of(exchange: Exchange) -> bytes:
-    """All texts of an exchange that are kept, except headers that are always redacted."""
-    response = exchange.response
-    texts, bodies = [exchange.url], [exchange.request_body]
-    pairs = exchange.request_headers.pairs
-    if response is not None:
-        texts += [response.reason, response.url]
-        bodies.append(response.body)
-        pairs += response.headers.pairs
-    texts += [f"{name}: {value}" for name, value in pairs if name.lower() not in SECRET_HEADERS]
-    # More of a body than is kept, so that a secret across the cut is found.
-    return b"\n".join([_bytes("\n".join(texts)), *(body.content[: 2 * KEPT_BODY] for body in bodies)])
 
 
 def _without(body: Body, redactor: Redactor, *, all_secret: bool = False) -> Body:

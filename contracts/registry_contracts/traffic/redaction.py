@@ -62,23 +62,12 @@ class TrafficRedactor(Redactor):
         hidden = response and replace(response, body=_withheld(response.body), reason="")
         return replace(exchange, request_body=request if understood else _withheld(request), response=hidden)
 
-    def stands_in(self, content: bytes) -> bool:
-        """Whether some bytes hold a secret, or the name of a member, parameter or header with one."""
-        return _names_a_secret(content.decode("latin-1")) or super().stands_in(content)
-
     def content(self, content: bytes, *, all_secret: bool = False) -> bytes:
         """Replace known secrets, and values under the names of secrets."""
         if _names_a_secret(text := content.decode("latin-1")):
             text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
             content = text.encode("latin-1")
         return super().content(content, all_secret=all_secret)
-
-    def text(self, text: str, *, all_secret: bool = False) -> str:
-        """Replace the same secrets in a text."""
-        blanked = super().text(text, all_secret=all_secret)
-        if self._secrets:
-            return blanked
-        return self.content(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def header(self, name: str, value: str) -> str:
         """Return a header's value without secrets; a key is blanked."""
