@@ -258,15 +258,6 @@ class Redactor:
             at = end
         return b"".join([*kept, content[at:]])
 
-    def body(self, content: bytes, most: int, *, all_secret: bool = False) -> bytes:
-        """The first `most` bytes of a body, redacted, or somewhat less so that no secret is cut in two."""
-        longest = self._longest
-        if len(content) <= most + longest:
-            return self.content(content, all_secret=all_secret)[:most]
-        window = self.content(content[: most + longest], all_secret=all_secret)
-        # Drop the end of the window, which may hold a part of a secret.
-        return window[: max(0, len(window) - longest)][:most]
-
     def value(self, value: Any) -> Any:
         """A JSON value with every known secret replaced, also in member names."""
         if isinstance(value, str):
@@ -335,7 +326,8 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
 
 def _without(body: Body, redactor: Redactor, *, all_secret: bool = False) -> Body:
     """A redacted body, cut to the length that is kept."""
-    kept = redactor.body(body.content, KEPT_BODY, all_secret=all_secret)
+    # All of it is searched before it is cut, so that no part of a secret is left at the end.
+    kept = redactor.content(body.content, all_secret=all_secret)[:KEPT_BODY]
     digest = body.digest
     # The digest of a body with its password would allow guessing the password.
     if kept != body.content[:KEPT_BODY]:
