@@ -73,10 +73,6 @@ EVENTS: Final[Mapping[str, Any]] = {
     "end": EndEvent,
 }
 
-# These are written at the end of their case. Other kinds are written at once, so that the journal of a killed worker
-# names its case.
-_BUFFERED_KINDS = frozenset({"exchange", "observation"})
-
 
 class Journal:
     """Writes one worker's journal; a context manager. An existing journal is never continued or overwritten."""
@@ -88,12 +84,12 @@ class Journal:
         self._closed = False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1 << 16)
+            # Each line is written at once, so that the journal of a killed worker names its case.
+            self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1)
         except FileExistsError as error:
             raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
         start = StartEvent(worker, version("registry-contracts"), utc_now(), run or UNSET)
         self._file.write(_encode("start", start))
-        self._file.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -115,8 +111,6 @@ class Journal:
                 raise SuiteError(f"journal: an event of kind '{kind}' came after the journal was closed")
             self._file.write(line)
             self._events += 1
-            if kind not in _BUFFERED_KINDS:
-                self._file.flush()
 
     def close(self) -> None:
         """Write the closing line and close the file; closing twice is fine."""
