@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,8 +31,6 @@ from registry_contracts.file_formats import convert, own_folder, parse, read_fil
 from registry_contracts.safe_text import encodable, many
 from registry_contracts.session.ledger import RUN_FILE
 
-#: Most run folders of one name in one second.
-_MOST: Final = 99
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 
@@ -45,16 +43,14 @@ def new_folder(
     """
     # The name of a target may come from another person's file; it must not lead out of the folder.
     base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{_NO_NAME.sub('-', kind)}"
-    names = (base, *(f"{base}-{number}" for number in range(2, _MOST + 1)))
+    names = chain([base], (f"{base}-{number}" for number in count(2)))
     try:
         reports.mkdir(parents=True, exist_ok=True)
-        folder = next(filter(_made, (reports / name for name in names)), None)
+        folder = next(filter(_made, (reports / name for name in names)))
     except OSError as error:
         raise UsageError(
             f"cannot {purpose} '{reports}': {error.strerror}; choose another with --reports"
         ) from None
-    if folder is None:
-        raise UsageError(f"cannot {purpose} '{reports}': too many were begun in this second; try again")
     if not os.access(folder, os.W_OK):
         raise UsageError(f"cannot {purpose} '{reports}'; choose another with --reports")
     return folder
