@@ -14,7 +14,6 @@ from registry_contracts.evidence.accepted import (
     follow_deviations,
     follow_waivers,
     unjudged,
-    unjudged_lines,
 )
 from registry_contracts.evidence.causes import Cause, attribute, causes_of
 from registry_contracts.evidence.cells import Cell, Evidence, judge_cell
@@ -39,9 +38,8 @@ def faults_in_words(environment: Environment) -> str:
     ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
     kinds = [f"{count} {kind}" if len(faults) > 1 else kind for kind, count in ordered[:_KINDS_AT_MOST]]
     kinds += [f"{len(ordered) - _KINDS_AT_MOST} kinds more"] if len(ordered) > _KINDS_AT_MOST else []
-    shown = f" ({', '.join(kinds)})" if kinds else ""
     again = f", retried {many(retries, 'time')}" if retries else ""
-    return f"{many(sum(faults.values()), 'fault')}{shown}{again}"
+    return f"{many(sum(faults.values()), 'fault')} ({', '.join(kinds)}){again}"
 
 
 def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
@@ -198,9 +196,19 @@ class RunVerdict:
     @property
     def unjudged_lines(self) -> list[str]:
         """The must clauses that could not be judged and are not waived, with reasons, a line each."""
-        places = {finding.id: finding.deviation for finding in self.findings if finding.deviation}
-        behind = {case: places[key] for case, key in self.blocked.items() if key in places}
-        return unjudged_lines(self.unjudged, behind)
+        entries = {finding.id: finding.deviation for finding in self.findings if finding.deviation}
+        accepted = {case: entries[key] for case, key in self.blocked.items() if key in entries}
+        realms: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for cell in self.unjudged:
+            reason = cell.reason or "no reason was given"
+            if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
+                waived = "a waiver does without the judgement"
+                reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
+            realms[cell.clause.id, reason].append(cell.realm)
+        clauses: dict[str, list[str]] = defaultdict(list)
+        for (clause, reason), places in realms.items():
+            clauses[f"{in_realms(places)}: {reason}"].append(clause)
+        return [f"{', '.join(names)} {where_and_why}" for where_and_why, names in clauses.items()]
 
     def count(self, verdict: Verdict) -> int:
         """Return how many cells have a verdict."""
