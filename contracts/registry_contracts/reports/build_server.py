@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
@@ -22,7 +22,6 @@ from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.description import where_in_words
 from registry_contracts.reports.cards import in_text
 from registry_contracts.safe_text import plain_line, printable, tell_runner
-from registry_contracts.settings.target import target_in_words
 
 FILE_NAME = "junit.xml"
 
@@ -35,8 +34,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
     Deviations that must be changed are failures in a suite of their own, and so is breaking drift if it fails the run;
     other drift passes. The format is the Ant JUnit schema as Jenkins reads it.
     """
-    judged = target_in_words(record.run.target, record.run.base_url)
-    xml = JUnitXml(f"registry-contracts: {printable(judged)}")
+    xml = JUnitXml(f"registry-contracts: {printable(record.run.target_in_words)}")
     for realm in dict.fromkeys([*record.run.realms, *(case.realm for case in record.cases)]):
         suite = TestSuite(printable(realm))
         suite.timestamp = record.run.started
@@ -52,7 +50,8 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
         ("drift", _drift(verdict.drift)),
         ("the run itself", _broken_run(verdict, record.run.refused)),
     ):
-        suite = _suite(name, rows)
+        suite = TestSuite(name)
+        suite.add_testcases([_entry(*row) for row in rows])
         if suite.tests:
             xml.add_testsuite(suite)
     xml.update_statistics()  # type: ignore[no-untyped-call]
@@ -64,16 +63,8 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
 
 def _case(case: Case, verdict: RunVerdict) -> TestCase:
     module, _, name = case.id.partition("::")
-    entry = TestCase(
-        name=printable(name or case.id),
-        classname=printable(module.removesuffix(".py").replace("/", ".")),
-        time=round(case.seconds, 3),
-    )
-    result = _result(case, verdict)
-    if result is not None:
-        entry.result = result
-    entry.system_out = printable(_output(case))
-    return entry
+    place = module.removesuffix(".py").replace("/", ".")
+    return _entry(name or case.id, place, _output(case), _result(case, verdict), time=round(case.seconds, 3))
 
 
 def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
@@ -135,18 +126,13 @@ def _accepted(verdict: RunVerdict, finding: Finding) -> str:
 _Row = tuple[str, str, str, FinalResult | None]
 
 
-def _suite(name: str, rows: Iterable[_Row]) -> TestSuite:
-    """A suite of rows that are no cases."""
-    suite, entries = TestSuite(name), []
-    for title, place, said, result in rows:
-        entry = TestCase(name=printable(title), classname=printable(place))
-        if result is not None:
-            entry.result = result
-        if said:
-            entry.system_out = printable(said)
-        entries.append(entry)
-    suite.add_testcases(entries)
-    return suite
+def _entry(title: str, place: str, said: str, result: FinalResult | None, **more: Any) -> TestCase:
+    entry = TestCase(name=printable(title), classname=printable(place), **more)
+    if result is not None:
+        entry.result = result
+    if said:
+        entry.system_out = printable(said)
+    return entry
 
 
 def _deviations(outcomes: Iterable[DeviationOutcome]) -> Iterator[_Row]:
