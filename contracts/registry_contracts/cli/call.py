@@ -119,10 +119,9 @@ def _options(operation: Operation, given: dict[str, Any]) -> RequestOptions:
 
 
 def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> int:
-    catalogue = load_catalogue()
     realm_for(operation, realm, operation.realms)
-    faults = known_faults(operation.id, catalogue)
-    rows = [(fault.key, catalogue.for_fault(operation.id, fault.key)) for fault in faults]
+    faults = known_faults(operation.id)
+    rows = [(fault.key, load_catalogue().for_fault(operation.id, fault.key)) for fault in faults]
     if as_json:
         listed = [{"fault": key, "clause": clause.id if clause else None} for key, clause in rows]
         click.echo(json.dumps(listed, indent=2))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from registry_contracts.errors import ExitCode, UsageError
-from registry_contracts.evidence.record import RunFacts, RunRecord
+from registry_contracts.evidence.record import RunRecord
 from registry_contracts.evidence.run_comparison import drift_of
 from registry_contracts.evidence.run_folder import LATEST, read_run_facts
 from registry_contracts.evidence.terms import Consumer, Terms
@@ -76,11 +76,6 @@ def answer(
     return replace(judged, causes=(), deviations=(), waivers=(), unjudged=()) if useless else judged, gaps
 
 
-def age_of(run: RunFacts, now: datetime) -> timedelta:
-    """How long ago a run began."""
-    return now - datetime.fromisoformat(run.started)
-
-
 def length(age: timedelta) -> str:
     """A duration as text, in hours or minutes."""
     hours = age.total_seconds() / 3600
@@ -89,7 +84,7 @@ def length(age: timedelta) -> str:
 
 def _useless(record: RunRecord, question: Question) -> Iterator[str]:
     """Reasons why a run does not answer the question at all."""
-    run, age = record.run, age_of(record.run, question.now)
+    run, age = record.run, question.now - record.run.began
     if question.target is None and run.target == SANDBOX:
         yield f"it judged the embedded sandbox; give --target {SANDBOX} if that is meant"
     if question.target not in {None, run.target}:

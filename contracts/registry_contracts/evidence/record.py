@@ -130,16 +130,21 @@ class RunFacts:
         return target_in_words(self.target, self.base_url)
 
     @property
+    def began(self) -> datetime:
+        """The moment at which it started."""
+        return datetime.fromisoformat(self.started)
+
+    @property
     def seconds(self) -> float | None:
         """How long the run took, or None when it did not finish."""
         if self.finished is None:
             return None
-        return (datetime.fromisoformat(self.finished) - datetime.fromisoformat(self.started)).total_seconds()
+        return (datetime.fromisoformat(self.finished) - self.began).total_seconds()
 
     @property
     def day(self) -> date:
         """The day (UTC) on which the run started; deviations expire by it."""
-        return datetime.fromisoformat(self.started).astimezone(UTC).date()
+        return self.began.astimezone(UTC).date()
 
     @property
     def breaker(self) -> str | None:

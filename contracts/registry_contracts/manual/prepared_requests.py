@@ -25,7 +25,7 @@ from registry_contracts.cases.world import World
 from registry_contracts.checks.outcomes import Untested
 from registry_contracts.errors import UsageError, suggestion
 from registry_contracts.file_formats import is_file, parse, read_bytes
-from registry_contracts.interface.catalogue import Catalogue, load_catalogue
+from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import Operation, operations_with
 from registry_contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
 from registry_contracts.manual.manual_session import ManualSession
@@ -194,9 +194,9 @@ _VALUES: Final[Mapping[str, Any]] = {
 }
 
 
-def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
+def known_faults(operation: str) -> list[Fault]:
     """List the faults of an operation that a clause covers and that one request can have alone."""
-    covered = (fault for clause in catalogue.by_operation(operation) for fault in clause.faults)
+    covered = (fault for clause in load_catalogue().by_operation(operation) for fault in clause.faults)
     made = []
     for key in dict.fromkeys(covered):
         place, _, kind = key.partition(":")
@@ -212,7 +212,7 @@ def _choose_fault(operation: str, name: str) -> Fault:
     Raises:
         UsageError: the operation does not have the fault; suggests the nearest one.
     """
-    possible = known_faults(operation, load_catalogue())
+    possible = known_faults(operation)
     for fits in (
         lambda fault: fault.key == name,
         lambda fault: fault.key.partition(":")[0] == name,
