@@ -1,4 +1,4 @@
-"""Options, exit codes and terminal lines that `call`, `doctor` and `init` share."""
+"""Options and terminal lines that `call`, `doctor` and `explain` share."""
 
 from __future__ import annotations
 
