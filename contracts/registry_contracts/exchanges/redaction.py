@@ -60,12 +60,8 @@ _LONGEST_WORD: Final = 64
 
 def is_ordinary(secret: str) -> bool:
     """Whether a secret is an ordinary word: part of the interface's description, or very short."""
-    number = secret.isdigit() and len(secret) < _SHORTEST_NUMBER
-    return (
-        number
-        or len(secret) < SHORTEST_SECRET
-        or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
-    )
+    shortest = _SHORTEST_NUMBER if secret.isdigit() else SHORTEST_SECRET
+    return len(secret) < shortest or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
 
 
 @cache
@@ -117,20 +113,17 @@ class _Words:
     """Many words that are searched in a text at once, in a time that does not grow with their number."""
 
     def __init__(self) -> None:
-        self._words: set[bytes] = set()
         self._fresh: list[bytes] = []
         #: Words with their automatons. Each has over twice as many words as the next, so that each word is rebuilt a
         #: few times only, even if words are added one by one.
         self._built: list[tuple[list[bytes], BytesAhoCorasick]] = []
 
     def __bool__(self) -> bool:
-        return bool(self._words)
+        return bool(self._fresh or self._built)
 
     def add(self, words: Iterable[bytes]) -> None:
         """Add words, in lower case."""
-        fresh = {word for word in words if word} - self._words
-        self._words |= fresh
-        self._fresh += fresh
+        self._fresh += filter(None, words)
 
     def places(self, lowered: bytes) -> list[tuple[int, int]]:
         """Where words are in a text in lower case; overlapping places are joined."""
