@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.commands import ENVIRONMENT, PROGRAM
-from registry_contracts.evidence.record import ExitCode
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.run_folder import collect
 
 

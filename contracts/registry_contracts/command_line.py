@@ -8,27 +8,18 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Final
 
 import click
 
 from registry_contracts.errors import (
     INTERRUPTING_SIGNALS,
-    EnvironmentFault,
+    ExitCode,
     RegistryContractsError,
     UsageError,
     breakdown,
     discard_unwritten,
 )
 from registry_contracts.safe_text import SafeOutput, complaint
-
-#: Exit codes of design section 3 for known errors.
-_INTERRUPTED: Final = 2
-_ERROR: Final = 3
-_USAGE: Final = 4
-_INCONCLUSIVE: Final = 6
-#: Exit codes by kind of error; any other is an error of the suite.
-_EXIT_CODES: Final = {UsageError: _USAGE, EnvironmentFault: _INCONCLUSIVE}
 
 
 def run_to_the_end(command: click.Command, name: str, refused: Callable[[], object] = lambda: None) -> None:
@@ -96,7 +87,7 @@ def _guarded(command: click.Command, name: str, refused: Callable[[], object]) -
         with _interruptible():
             return _run(command, name, refused)
     except KeyboardInterrupt:
-        return _complain("interrupted", _INTERRUPTED)
+        return _complain("interrupted", ExitCode.INTERRUPTED)
 
 
 def _run(command: click.Command, name: str, refused: Callable[[], object]) -> int:
@@ -106,19 +97,18 @@ def _run(command: click.Command, name: str, refused: Callable[[], object]) -> in
             sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
-        return _USAGE
+        return ExitCode.USAGE
     except click.ClickException as error:
         refused()
-        return _complain(error.format_message(), _USAGE)
+        return _complain(error.format_message(), ExitCode.USAGE)
     except RegistryContractsError as error:
         if isinstance(error, UsageError):
             refused()
-        codes = (code for kind, code in _EXIT_CODES.items() if isinstance(error, kind))
-        return _complain(str(error), next(codes, _ERROR))
+        return _complain(str(error), error.exit_code)
     except click.Abort:
-        return _complain("interrupted", _INTERRUPTED)
+        return _complain("interrupted", ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
-        return _complain(breakdown(error), _ERROR)
+        return _complain(breakdown(error), ExitCode.ERROR)
     return code
 
 

@@ -9,6 +9,7 @@ import signal
 import traceback
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from enum import IntEnum
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Final
@@ -19,12 +20,33 @@ INTERRUPTING_SIGNALS: Final = tuple(
 )
 
 
+class ExitCode(IntEnum):
+    """Exit codes of the command and of bare pytest."""
+
+    PASS = 0
+    FAIL = 1
+    INTERRUPTED = 2
+    ERROR = 3
+    USAGE = 4
+    NOTHING_TESTED = 5
+    INCONCLUSIVE = 6
+
+    @property
+    def word(self) -> str:
+        """The verdict's name as people read it: `pass`, `nothing tested`, …."""
+        return self.name.lower().replace("_", " ")
+
+
 class RegistryContractsError(Exception):
     """Base of every error the suite raises on purpose; its text is one line fit for a terminal."""
+
+    exit_code = ExitCode.ERROR
 
 
 class UsageError(RegistryContractsError):
     """Settings or options cannot be used; nothing was sent (exit code 4)."""
+
+    exit_code = ExitCode.USAGE
 
 
 class SuiteError(RegistryContractsError):
@@ -33,6 +55,8 @@ class SuiteError(RegistryContractsError):
 
 class EnvironmentFault(RegistryContractsError):
     """The environment prevented an answer: unreachable, gateway page, rate limit, time-out (exit code 6)."""
+
+    exit_code = ExitCode.INCONCLUSIVE
 
 
 class GivenUp(EnvironmentFault):

@@ -21,13 +21,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from inspect import cleandoc
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
-from registry_contracts.errors import SuiteError, UsageError, suggestion
+from registry_contracts.errors import ExitCode, SuiteError, UsageError, suggestion
 from registry_contracts.safe_text import json_text
 
 Shape = TypeVar("Shape")
@@ -63,12 +62,8 @@ def one_of(*words: str) -> Meta:
     return Meta(pattern=f"^(?:{'|'.join(words)}){_END}", extra_json_schema={"enum": [*words]})
 
 
-#: Verdicts of a run, with their exit codes.
-EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
-    {"pass": 0, "fail": 1, "interrupted": 2, "error": 3, "usage": 4, "nothing tested": 5, "inconclusive": 6}
-)
-RunWord = Annotated[str, one_of(*EXIT_CODES)]
-RunExitCode = Annotated[int, Meta(extra_json_schema={"enum": sorted(EXIT_CODES.values())})]
+RunWord = Annotated[str, one_of(*(code.word for code in ExitCode))]
+RunExitCode = Annotated[int, Meta(extra_json_schema={"enum": [int(code) for code in ExitCode]})]
 Level = Annotated[str, one_of("must", "should", "silent")]
 
 
@@ -90,7 +85,7 @@ def same_outcome(verdict: str, exit_code: int) -> None:
     Raises:
         ValueError: they do not match.
     """
-    if EXIT_CODES.get(verdict) != exit_code:
+    if verdict not in {code.word for code in ExitCode if code == exit_code}:
         raise ValueError(f"verdict '{verdict}' and exit code {exit_code} do not say the same")
 
 
@@ -137,7 +132,7 @@ def parse(text: str | bytes, shown: str) -> Any:
     """
     try:
         value = json.loads(text, parse_constant=_no_constant, parse_int=whole_number)
-        deep = _nests_deep(value)
+        deep = nests_deeper(value, _DEEPEST)
     except RecursionError:
         deep = True
     except ValueError as error:
@@ -147,16 +142,17 @@ def parse(text: str | bytes, shown: str) -> Any:
     return value
 
 
-def _nests_deep(value: Any) -> bool:
+def nests_deeper(value: Any, levels: int) -> bool:
+    """Tell whether a JSON value has values below so many levels."""
     level = [value]
-    for _ in range(_DEEPEST):
-        level = [part for each in level for part in _parts(each)]
+    for _ in range(levels):
+        level = [part for each in level for part in parts(each)]
         if not level:
             return False
     return True
 
 
-def _parts(value: Any) -> Collection[Any]:
+def parts(value: Any) -> Collection[Any]:
     """The items of a list, or the values of an object; a scalar has none."""
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
@@ -259,6 +255,23 @@ def pack_file(path: Path) -> Path:
     packed.write_bytes(gzip.compress(path.read_bytes(), compresslevel=6, mtime=0))
     path.unlink()
     return packed
+
+
+def read_own(path: Path, advice: str) -> bytes:
+    """Return the content of a file that the suite wrote.
+
+    Args:
+        advice: Completes the message "… is absent" where it does not exist.
+
+    Raises:
+        UsageError: it does not exist, or cannot be read; one line with its path.
+    """
+    try:
+        return read_bytes(path)
+    except FileNotFoundError:
+        raise UsageError(f"{path} is absent{advice}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
 
 def read_file(path: Path, shape: type[Shape]) -> Shape:

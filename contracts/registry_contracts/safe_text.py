@@ -10,7 +10,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
 
@@ -163,6 +163,17 @@ def one_line(text: str) -> str:
 def inline(text: str, limit: int = 300) -> str:
     """Return a text as one line of Markdown that is safe in a table cell, cut to `limit` characters."""
     return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", plain_line(text, limit))
+
+
+#: Items of a list that a message names.
+_NAMED = 3
+
+
+def listed(items: Iterable[str], separator: str = ", ") -> str:
+    """Return the first three items, and how many more there are."""
+    names = list(items)
+    more = len(names) - _NAMED
+    return separator.join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def many(number: int, noun: str) -> str:

@@ -158,7 +158,7 @@ def _in_body(operation: str, body: Any) -> list[Fault]:
         value = value.get(step, ABSENT)
     if put[0] in LOCALISED_FIELDS and isinstance(value, dict):
         value = {_DECLARED if name == "aa" else name: text for name, text in value.items()}
-    wrong = _at(body, steps) if not found.firm else ""
+    wrong = walk(body, steps) if not found.firm else ""
     if wrong not in ("", [], {}):
         # Many services accept these; the document does not say. Empty values are filled below.
         kind = "null" if wrong is None else "number"
@@ -166,11 +166,16 @@ def _in_body(operation: str, body: Any) -> list[Fault]:
     among = len(steps) > len(put) and (isinstance(value, list) or put[0] in LOCALISED_FIELDS)
     if not among:
         return [fault]
-    in_front = not isinstance(_at(body, steps[:-1] if kind in ("missing", "pattern") else steps), list)
+    in_front = not isinstance(walk(body, steps[:-1] if kind in ("missing", "pattern") else steps), list)
     return [replace(fault, for_nights=not in_front), replace(fault, behind=True, for_nights=in_front)]
 
 
-def _at(value: Any, steps: Iterable[str]) -> Any:
+def walk(value: Any, steps: Iterable[str]) -> Any:
+    """The value at the end of some steps; an item's step is its number.
+
+    Raises:
+        KeyError, IndexError, TypeError, ValueError: there is no value.
+    """
     for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value
@@ -217,7 +222,7 @@ def _body(request: Request, fault: Fault) -> Any:
     if not fault.steps:
         return fault.value
     body = copy.deepcopy(request.body)
-    holder = _at(body, fault.steps[:-1])
+    holder = walk(body, fault.steps[:-1])
     if fault.value is ABSENT:
         holder.pop(fault.name, None)
     elif fault.behind:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from registry_contracts.cases.comparison import claim_accepted_for_each
-from registry_contracts.cases.world import World, named_identifiers, own_identifier
+from registry_contracts.cases.world import World, named_identifiers
 from registry_contracts.checks.claims import Claim
 from registry_contracts.checks.documents import NO_ERRORS
 from registry_contracts.checks.outcomes import Untested, done, require, taken, usable
@@ -128,7 +128,7 @@ def claim_identifier(
 def claim_told(claim: Claim, exchange: Exchange, sent: Any) -> None:
     """Claim that the answer to an accepted submission holds the record's identifier or a Location."""
     answer = done(exchange)
-    own = own_identifier(sent)
+    own = readers.own_identifier(sent)
     told = bool(named_identifiers(answer, sent) or answer.headers.get("location", ""))
     told = told or (own is not None and readers.carries_identifier(answer, own))
     claim.holds(told, exchange, expected="the record's identifier", seen=answer.quote())
@@ -161,7 +161,7 @@ def origin(exchange: Exchange, sent: Any) -> str:
     if not taken(exchange):
         return "refused"
     named = named_identifiers(usable(exchange), sent)
-    return "none" if not named else "header" if named[0] == own_identifier(sent) else "given"
+    return "none" if not named else "header" if named[0] == readers.own_identifier(sent) else "given"
 
 
 def claim_without_errors(claim: Claim, exchange: Exchange) -> None:

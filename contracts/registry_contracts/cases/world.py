@@ -36,21 +36,13 @@ def named_identifiers(answer: Response, sent: Any) -> list[str]:
     Args:
         sent: The JSON value that was sent; its other texts are no candidates.
     """
-    own = own_identifier(sent)
+    own = readers.own_identifier(sent)
     echoed = {value for value in readers.values(sent) if isinstance(value, str)} - {own}
     texts = [value for value in readers.values(answer.json) if isinstance(value, str)]
     places = unquote(answer.headers.get("location", "").partition("?")[0]).split("/")
     found = [text for text in (*texts, *reversed(places)) if is_valid_uid(text) and text not in echoed]
     first = [own] if own is not None and own in found else []
     return list(dict.fromkeys([*first, *found]))
-
-
-def own_identifier(sent: Any) -> str | None:
-    """The identifier in the header of a record, or of a submission's document."""
-    document = sent.get("document", sent) if isinstance(sent, dict) else None
-    header = document.get("header") if isinstance(document, dict) else None
-    own = header.get("identifier") if isinstance(header, dict) else None
-    return own if isinstance(own, str) else None
 
 
 def mark_of(realm: str, identifier: str) -> str:

@@ -56,7 +56,7 @@ class Subject:
     @property
     def success(self) -> bool:
         """Whether a valid request was answered with 2xx, or a redirect."""
-        return self.response.success and self.facts is not None and self.facts.valid
+        return self.response.success and self.facts is not None and not self.facts.faults
 
     @property
     def taken(self) -> bool:

@@ -10,13 +10,18 @@ import click
 
 from registry_contracts.cli import manual_commands
 from registry_contracts.cli.options import as_json, print_lines
-from registry_contracts.errors import UsageError, suggestion
+from registry_contracts.errors import ExitCode, UsageError, suggestion
 from registry_contracts.exchanges.request_facts import body_schema
 from registry_contracts.exchanges.transcript import heading
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import Operation, load_description
 from registry_contracts.manual.call import CallResults, call
-from registry_contracts.manual.manual_session import Leftovers, known_role, open_dry_run, open_manual_session
+from registry_contracts.manual.manual_session import (
+    Leftovers,
+    SessionOptions,
+    known_role,
+    open_manual_session,
+)
 from registry_contracts.manual.prepared_requests import (
     RequestOptions,
     known_faults,
@@ -45,7 +50,6 @@ from registry_contracts.settings.target import AUTHOR
     type=click.IntRange(1, 100),
     help="Number of calls, each on fresh data.",
 )
-@click.option("--id-seed", "seed", metavar="TEXT", help="Seed of the identifiers, after their prefix.")
 @click.option("--dry-run", is_flag=True, help="Show the request, and send nothing.")
 @as_json
 @manual_commands.options
@@ -80,11 +84,8 @@ def command(
     if list_invalid:
         return _list_faults(called, realm, as_json=as_json)
     options, repeat = _options(called, further), further.pop("repeat")
-    session_options, left = manual_commands.session_options(**further), Leftovers()
-    with (
-        manual_commands.reporting_left(left),
-        open_dry_run(session_options) if dry_run else open_manual_session(session_options, left) as session,
-    ):
+    session_options, left = SessionOptions(**further, dry_run=dry_run), Leftovers()
+    with manual_commands.reporting_left(left), open_manual_session(session_options, left) as session:
         place = realm_for(called, realm, session.target.realms)
         if not dry_run and called.id != "createToken":
             session.sign_in(role)
@@ -118,19 +119,18 @@ def _options(operation: Operation, given: dict[str, Any]) -> RequestOptions:
 
 
 def _list_faults(operation: Operation, realm: str | None, *, as_json: bool) -> int:
-    catalogue = load_catalogue()
     realm_for(operation, realm, operation.realms)
-    faults = known_faults(operation.id, catalogue)
-    rows = [(fault.key, catalogue.for_fault(operation.id, fault.key)) for fault in faults]
+    faults = known_faults(operation.id)
+    rows = [(fault.key, load_catalogue().for_fault(operation.id, fault.key)) for fault in faults]
     if as_json:
         listed = [{"fault": key, "clause": clause.id if clause else None} for key, clause in rows]
         click.echo(json.dumps(listed, indent=2))
-        return manual_commands.NO_FINDING
+        return ExitCode.PASS
     width = max((len(key) for key, _ in rows), default=0)
     for key, clause in rows:
         about = f"{clause.id} ({clause.level})" if clause else "no clause covers it"
         click.echo(f"{key:<{width}}  {about}")
-    return manual_commands.NO_FINDING
+    return ExitCode.PASS
 
 
 def _print(calls: CallResults, left: Leftovers, *, as_json: bool) -> None:
@@ -163,5 +163,5 @@ def _lines(calls: CallResults) -> Iterator[str]:
 
 def _code(calls: CallResults) -> int:
     if calls.clauses:
-        return manual_commands.FINDING
-    return manual_commands.INCONCLUSIVE if calls.spoilt else manual_commands.NO_FINDING
+        return ExitCode.FAIL
+    return ExitCode.INCONCLUSIVE if calls.spoilt else ExitCode.PASS

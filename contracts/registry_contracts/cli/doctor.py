@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -12,6 +11,7 @@ import click
 from registry_contracts.cli import manual_commands
 from registry_contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
 from registry_contracts.cli.run import forecast_of_gate
+from registry_contracts.errors import ExitCode
 from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.manual.manual_session import Leftovers, SessionOptions, open_manual_session
@@ -22,17 +22,17 @@ from registry_contracts.safe_text import json_text, many, printable
 
 #: By state: the exit code, the colour, and the verdict.
 _VERDICTS: Final = {
-    State.OK: (manual_commands.NO_FINDING, "green", "ready: a run can judge this target"),
-    State.NOTE: (manual_commands.NO_FINDING, "yellow", ""),
-    State.UNKNOWN: (manual_commands.NO_FINDING, None, ""),
-    State.SETTINGS: (4, "red", "not ready: the settings do not fit the target"),
+    State.OK: (ExitCode.PASS, "green", "ready: a run can judge this target"),
+    State.NOTE: (ExitCode.PASS, "yellow", ""),
+    State.UNKNOWN: (ExitCode.PASS, None, ""),
+    State.SETTINGS: (ExitCode.USAGE, "red", "not ready: the settings do not fit the target"),
     State.SERVICE: (
-        manual_commands.FINDING,
+        ExitCode.FAIL,
         "red",
         "not ready: the sign-in breaks the interface, which a run reports as a finding",
     ),
     State.ENVIRONMENT: (
-        manual_commands.INCONCLUSIVE,
+        ExitCode.INCONCLUSIVE,
         "red",
         "not ready: the environment prevents a run",
     ),
@@ -71,7 +71,7 @@ def command(
       registry-contracts doctor --target dev.local --write --json
     """  # noqa: D301 - click's mark for lines to be left as they are
     left = Leftovers()
-    options = SessionOptions(target, tuple(shlex.split(sandbox_arguments)), reports=reports)
+    options = SessionOptions(target, sandbox_arguments, reports)
     with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
         readiness = examine(session, write=write, wait_seconds=wait)
         aimed = session.target

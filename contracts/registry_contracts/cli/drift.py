@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from registry_contracts.cli.options import known_realms, print_lines, reports, run_option
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence import observations
 from registry_contracts.file_formats import plain
 from registry_contracts.history import baseline as baselines
@@ -28,8 +28,6 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.plugin.run_options import BASELINE, CLAUSE, REALM
 from registry_contracts.reports.kept_runs import run_folder
 from registry_contracts.safe_text import json_text, many, plain_line
-
-_BREAKING = 1
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,11 @@ def command(*, words: tuple[str, ...], beside: bool, as_json: bool, **where: Any
         click.echo(f"no baseline of {plain_line(seen.target)} yet; {accept if seen.facts else nothing}")
     else:
         _echo_changes(seen)
-    return _BREAKING if any(change.severity is Severity.BREAKING for change in seen.changes) else 0
+    return (
+        ExitCode.FAIL
+        if any(change.severity is Severity.BREAKING for change in seen.changes)
+        else ExitCode.PASS
+    )
 
 
 def _accept(seen: _Run) -> int:

@@ -12,15 +12,16 @@ import click
 from msgspec import structs
 
 from registry_contracts.checks.table import UNIVERSAL
+from registry_contracts.cli.list import faults
 from registry_contracts.cli.manual_commands import labelled
 from registry_contracts.cli.options import as_json, kept_reports, print_lines
 from registry_contracts.errors import UsageError
 from registry_contracts.file_formats import plain
+from registry_contracts.history import runs
 from registry_contracts.interface.catalogue import Clause, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.known_cases import known_cases, relied_on
-from registry_contracts.manual.sandbox_setup import faults
-from registry_contracts.reports.kept_runs import deviations, history_of, last_run
+from registry_contracts.reports.kept_runs import deviations, last_run
 from registry_contracts.safe_text import cut, many
 
 _COLOURS: Final = {"pass": "green", "observed": "green", "fail": "red", "error": "red"}
@@ -66,7 +67,7 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         target = run.target.name
         last = {"run": name, "target": target, "profile": run.profile, "started": run.started}
         last |= {"realms": plain(run.cells_of(clause.id))}
-    trends = history_of(reports, target)
+    trends = runs.trends(runs.read(reports / runs.FILE_NAME), target)
     accepted = [(target, entry) for target, entry in deviations(Path.cwd()) if entry.clause == clause.id]
     return {
         **plain(clause),

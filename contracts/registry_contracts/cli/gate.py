@@ -24,9 +24,8 @@ from registry_contracts.cli.options import (
     target_option,
 )
 from registry_contracts.cli.run import pytest_words, run_cases
-from registry_contracts.errors import UsageError
-from registry_contracts.evidence.kept_gate import Question, age_of, answer, length, newest_run
-from registry_contracts.evidence.record import ExitCode
+from registry_contracts.errors import ExitCode, UsageError
+from registry_contracts.evidence.kept_gate import Question, answer, length, newest_run
 from registry_contracts.evidence.run_folder import collect
 from registry_contracts.evidence.terms import load_terms
 from registry_contracts.file_formats import read_toml_file
@@ -178,7 +177,7 @@ def _from_kept_run(
     print_lines(terms_lines(verdict))
     shown = [*gaps[:_GAPS_AT_MOST], *([f"{len(gaps) - _GAPS_AT_MOST} more"] if gaps[_GAPS_AT_MOST:] else [])]
     print_lines(f"cannot tell: {gap}" for gap in shown)
-    began = f"began {length(age_of(run, now))} ago"
+    began = f"began {length(now - run.began)} ago"
     print_lines(
         [f"kept run: {folder} ({run.profile} in {', '.join(run.realms)}; {began}; {run.target_in_words})"]
     )

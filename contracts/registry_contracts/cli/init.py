@@ -10,12 +10,10 @@ from typing import Final
 
 import click
 
-from registry_contracts.cli import manual_commands
 from registry_contracts.cli.options import address_of, file_option, known_realms, print_lines
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.manual.recorded_settings import RecordedSettings, learn
 from registry_contracts.manual.settings_writer import (
-    TargetSettings,
     default_variables,
     settings_path,
     write_settings,
@@ -70,33 +68,25 @@ def command(
         raise UsageError(f"{path} already exists; replace it with --force, or choose another name")
     for realm in realms:
         refuse_production_realm(realm)
-    variables = {AUTHOR: default_variables(AUTHOR)}
     learned = _learned(from_har, keep_personal_data=keep_personal_data)
     print_lines(_learned_lines(learned))
-    settings = TargetSettings(
-        name=path.stem,
-        base_url="" if learned.production else _address(base_url or learned.base_url),
-        realms=known_realms(realms, DEVELOPMENT_REALMS)
-        or tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
-        or DEVELOPMENT_REALMS,
-        variables=variables,
-        realm=learned.realms,
-        remarks=tuple(learned.notes),
-        names=learned.names,
-    )
+    address = "" if learned.production else _address(base_url or learned.base_url)
+    shown = tuple(realm for realm in DEVELOPMENT_REALMS if realm in learned.realms)
+    chosen = known_realms(realms, DEVELOPMENT_REALMS) or shown or DEVELOPMENT_REALMS
     if dry_run:
         click.echo(f"{path} is not written: a dry run", err=True)
-        return manual_commands.NO_FINDING
-    for written in write_settings(settings, path):
+        return ExitCode.PASS
+    for written in write_settings(path, address, chosen, learned):
         click.echo(f"written: {written}")
-    author = variables[AUTHOR]
     if learned.production:
         click.echo("fill in base_url: the recording is of production, so its address was not taken", err=True)
     else:
-        unset = " and ".join(variable for variable in author if not os.environ.get(variable))
+        unset = " and ".join(
+            variable for variable in default_variables(AUTHOR) if not os.environ.get(variable)
+        )
         first = f"set {unset}, then " if unset else ""
         click.echo(f"next: {first}registry-contracts doctor --target {path.stem}")
-    return manual_commands.NO_FINDING
+    return ExitCode.PASS
 
 
 def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:

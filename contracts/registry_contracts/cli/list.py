@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import click
@@ -18,13 +20,59 @@ from registry_contracts.history.runs import History, Trend, read, trends
 from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
-from registry_contracts.manual import sandbox_setup
 from registry_contracts.reports.kept_runs import last_run
 from registry_contracts.safe_text import many
+from registry_contracts.settings.embedded_sandbox import require_extra
 
 Row = dict[str, Any]
 #: The values of the options; None for one that was not given.
 Filters = dict[str, Any]
+
+
+def _of_sandbox(name: str) -> ModuleType:
+    """Import a module of the sandbox, which is an optional extra and slow to import.
+
+    Raises:
+        UsageError: the sandbox is not installed.
+    """
+    require_extra()
+    return import_module(f"registry_contracts.sandbox.{name}")
+
+
+def faults(*, fixed: bool = False) -> list[Row]:
+    """List every fault, or only the fixed set, with the clauses that it breaks."""
+    population = _of_sandbox("faults.population")
+    return [
+        {
+            "id": each.name,
+            "sentence": each.sentence,
+            "clauses": list(each.breaks),
+            "operations": list(each.at),
+        }
+        for each in (population.fixed_set() if fixed else population.population().values())
+    ]
+
+
+def _variants() -> list[Row]:
+    """List every server variant with the silent clauses that it decides."""
+    known = _of_sandbox("variants").ALL.values()
+    return [{"id": each.name, "sentence": each.sentence, "silent": list(each.silent)} for each in known]
+
+
+def _habits() -> list[Row]:
+    """List every setting for `--habit` with its default."""
+    return [
+        dict(zip(("id", "usual", "meaning"), each, strict=True)) for each in _of_sandbox("habits").described()
+    ]
+
+
+def _weathers() -> list[Row]:
+    """List every kind of network faults for `--weather` with its figures."""
+    module = _of_sandbox("weather")
+    known = module.ALL.values()
+    return [
+        {"id": each.name, "sentence": each.sentence, "figures": module.figures_text(each)} for each in known
+    ]
 
 
 def _check(what: str, chosen: Filters, possible: list[str]) -> None:
@@ -72,7 +120,7 @@ def _operations(chosen: Filters) -> Iterable[Row]:
 
 def _faults(chosen: Filters) -> Iterable[Row]:
     wanted = {clause.id for clause in _chosen_clauses(chosen)}
-    for fault in sandbox_setup.faults():
+    for fault in faults():
         if not wanted.isdisjoint(fault["clauses"]) and chosen["operation"] in (None, *fault["operations"]):
             yield fault
 
@@ -138,9 +186,9 @@ _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = 
     "clauses": (_clauses, "id level wording", f"{_OF_CLAUSES} run"),
     "operations": (_operations, "id address clauses realms", "realm"),
     "faults": (_faults, "id sentence", _OF_CLAUSES),
-    "variants": (lambda _: sandbox_setup.variants(), "id sentence", ""),
-    "habits": (lambda _: sandbox_setup.habits(), "id usual meaning", ""),
-    "weathers": (lambda _: sandbox_setup.weathers(), "id figures sentence", ""),
+    "variants": (lambda _: _variants(), "id sentence", ""),
+    "habits": (lambda _: _habits(), "id usual meaning", ""),
+    "weathers": (lambda _: _weathers(), "id figures sentence", ""),
     "findings": (_findings, "id standing clause operation realm seen", f"{_OF_CLAUSES} run"),
     "runs": (_runs, "started target verdict fail requests seconds series", "target series"),
     "red": (

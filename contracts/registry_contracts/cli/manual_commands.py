@@ -1,14 +1,11 @@
-"""Options, exit codes and terminal lines that `call`, `doctor` and `init` share."""
+"""Options and terminal lines that `call`, `doctor` and `explain` share."""
 
 from __future__ import annotations
 
-import json
-import shlex
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -19,20 +16,15 @@ from registry_contracts.cli.options import reports, run_option, sandbox_argument
 from registry_contracts.errors import EnvironmentFault, UsageError
 from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, exchange_entry
 from registry_contracts.exchanges.transcript import body_text, heading, request_text, response_text
-from registry_contracts.file_formats import json_value, plain
+from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import where_in_words
 from registry_contracts.manual.call import CallResult
-from registry_contracts.manual.manual_session import Leftovers, SessionOptions
+from registry_contracts.manual.manual_session import Leftovers
 from registry_contracts.plugin.run_options import REALM
-from registry_contracts.safe_text import json_text, many, printable
+from registry_contracts.safe_text import many, printable
 from registry_contracts.session.pipeline import UNSENT
 from registry_contracts.settings.guard import GuardViolation
-
-#: Exit codes: nothing contradicted, a finding, the environment.
-NO_FINDING: Final = 0
-FINDING: Final = 1
-INCONCLUSIVE: Final = 6
 
 #: The options that choose the target, and the sandbox's and reports' places.
 options: Final = together(
@@ -42,13 +34,6 @@ options: Final = together(
     sandbox_arguments,
     reports,
 )
-
-
-def session_options(
-    *, target: str | None, sandbox_arguments: str, reports: Path, keep: bool, seed: str | None = None
-) -> SessionOptions:
-    """Make session options from `options`."""
-    return SessionOptions(target, tuple(shlex.split(sandbox_arguments)), seed, reports, keep)
 
 
 @contextmanager
@@ -78,16 +63,6 @@ def print_left(left: Leftovers) -> None:
         click.echo(f"left for good: {entry.what} {name} in {entry.realm}", err=True)
 
 
-def _indented(text: str) -> str:
-    """Indent a JSON object or array; any other text is returned unchanged."""
-    try:
-        value = json_value(text)
-        json.dumps(value, allow_nan=False)  # a number that Python reads as infinite is shown as it came
-    except (ValueError, RecursionError):
-        return text
-    return json_text(value, indent=2) if isinstance(value, dict | list) else text
-
-
 _LABEL: Final = 12
 _LINE_WIDTH: Final = 118
 _BODY: Final = 4000
@@ -112,8 +87,7 @@ def exchange_lines(exchange: Exchange) -> Iterator[str]:
 
 
 def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
-    shown = body.decoded if body.whole else None
-    text = body_text(body, _BODY) if shown is None else printable(_indented(shown))
+    text = printable(body_text(body))
     if len(text) > _BODY:
         text = f"{text[:_BODY]}\n(cut; {len(text)} characters in all; --json shows more)"
     for line in [*head.splitlines(), *(["", *text.splitlines()] if text else [])]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -20,7 +19,7 @@ from registry_contracts.cli.options import (
     target,
 )
 from registry_contracts.errors import UsageError
-from registry_contracts.evidence.run_folder import new_folder
+from registry_contracts.evidence.run_folder import new_folder, remove_folder
 from registry_contracts.interface.cross_origin import AllowedOrigins
 from registry_contracts.settings.embedded_sandbox import DOCUMENT_SIZE_LIMIT, serve_sandbox
 from registry_contracts.settings.target import Target
@@ -92,7 +91,8 @@ def command(
         )
         folder = new_folder(reports, _FOLDER)
         unused = stack.enter_context(ExitStack())
-        unused.callback(_remove, folder)
+        # A proxy that could not start leaves no folder.
+        unused.callback(remove_folder, folder)
         recorder = TrafficRecorder(aimed, folder, alone=alone or settings is None, say=click.echo)
         with recorder:
             shown = None if no_page else page_port
@@ -102,13 +102,6 @@ def command(
     click.echo()
     print_report(recorder.report, folder)
     return int(recorder.report.verdict[0])
-
-
-def _remove(folder: Path) -> None:
-    """Remove the folder of a proxy that could not start."""
-    shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):  # others keep something in it
-        folder.parent.rmdir()
 
 
 def _ready(target: Target, proxy: str, page: str | None) -> None:

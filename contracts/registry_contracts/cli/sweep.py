@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 
 import click
 
 from registry_contracts.cli.options import reports, target
+from registry_contracts.errors import ExitCode
 from registry_contracts.session.shared_state import (
     abandoned_private_folders,
     remove_abandoned_private_folders,
@@ -24,10 +24,6 @@ from registry_contracts.session.sweep import (
 )
 from registry_contracts.settings.settings_reader import load_target
 from registry_contracts.settings.target import Target
-
-#: Exit codes of design section 3.
-_DONE: Final = 0
-_INCONCLUSIVE: Final = 6
 
 
 @click.command()
@@ -67,7 +63,7 @@ def command(*, target: str | None, reports: Path, dry_run: bool, older_than: int
         click.echo(f"private folders of killed runs: {folders}{' to be' if dry_run else ''} removed")
     if settings is None:
         click.echo("the embedded sandbox ends with its run; name a --target to sweep a service")
-        return _DONE
+        return ExitCode.PASS
     return _sweep(settings, reports, timedelta(hours=older_than), dry=dry_run, all_of_mine=all_of_mine)
 
 
@@ -104,4 +100,4 @@ def _sweep(target: Target, reports: Path, older_than: timedelta, *, dry: bool, a
         for trouble in orphans.troubles:
             say(f"could not be checked: {trouble}")
     left = sum(len(swept.left) for swept in done)
-    return _INCONCLUSIVE if left or orphans.troubles else _DONE
+    return ExitCode.INCONCLUSIVE if left or orphans.troubles else ExitCode.PASS

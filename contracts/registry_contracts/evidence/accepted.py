@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
@@ -15,7 +14,6 @@ from registry_contracts.evidence.findings import Finding, FindingIds
 from registry_contracts.evidence.record import RunRecord, Verdict
 from registry_contracts.evidence.terms import Deviation, Waiver
 from registry_contracts.file_formats import Name, Names
-from registry_contracts.interface.operations import in_realms
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.safe_text import many
 
@@ -74,24 +72,6 @@ def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
     return used <= held if used else any(map(consumer.uses, held))
 
 
-def unjudged_lines(cells: Iterable[Cell], accepted: Mapping[str, str]) -> list[str]:
-    """Return a line for each reason why cells could not be judged, with clauses and realms.
-
-    `accepted`: cases that an accepted deviation blocks, with file and line of its entry.
-    """
-    realms: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for cell in cells:
-        reason = cell.reason or "no reason was given"
-        if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
-            waived = "a waiver would allow that"
-            reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
-        realms[cell.clause.id, reason].append(cell.realm)
-    clauses: dict[str, list[str]] = defaultdict(list)
-    for (clause, reason), places in realms.items():
-        clauses[f"{in_realms(places)}: {reason}"].append(clause)
-    return [f"{', '.join(names)} {where_and_why}" for where_and_why, names in clauses.items()]
-
-
 def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:
     """Return whether the run needed each waiver of the consumer, in the order of the file."""
     consumer = record.run.terms.consumer
@@ -126,8 +106,6 @@ def _not_needed(record: RunRecord, waiver: Waiver, cells: Sequence[Cell]) -> str
 
 #: How many days before its expiry a deviation gets a warning.
 WARNING_DAYS = 14
-#: Verdicts of cells that were judged completely.
-_JUDGED = frozenset({Verdict.PASS, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.FAIL})
 
 
 class DeviationState(StrEnum):
@@ -224,7 +202,7 @@ def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
     No case on the clause was blocked or left out, and an assertion on the deviation's operation held. A run that was
     stopped early has seen too little.
     """
-    if cell is None or cell.verdict not in _JUDGED:
+    if cell is None or not cell.verdict.given:
         return False
     if record.run.interrupted or record.run.breaker or record.problems:
         return False

@@ -20,8 +20,13 @@ from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.evidence.record import Block, Case, RunRecord, Verdict
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.redaction import REDACTED, TOKEN
-from registry_contracts.exchanges.request_facts import RequestFault, read_request
-from registry_contracts.exchanges.subjects import EVERYTHING, subject_of, writes
+from registry_contracts.exchanges.request_facts import (
+    EVERYTHING,
+    RequestFault,
+    read_request,
+    subject_of,
+    writes,
+)
 from registry_contracts.exchanges.transcript import curl
 from registry_contracts.file_formats import Count, Format, Name, Names
 from registry_contracts.interface.catalogue import Clause, matches
@@ -177,29 +182,21 @@ def attribute(
     The blocking finding is on the clause that the case relies on, else on the operation that failed, else on an
     operation that this one relies on.
     """
-    owners = {finding.id: number for number, cause in enumerate(causes) for finding in cause.all_findings}
-    by_realm: dict[str, list[Finding]] = defaultdict(list)
-    for cause in causes:
-        for finding in cause.all_findings:
-            by_realm[finding.realm].append(finding)
+    findings = [finding for cause in causes for finding in cause.all_findings]
     blocked: dict[str, str] = {}
     for case in cases:
         if case.blocked_by is not None and case.blocked_by.operation:
             realm = case.blocked_by.realm or case.realm
-            if blocking := _blocking(case.blocked_by, by_realm[realm]):
+            here = [finding for finding in findings if finding.realm == realm]
+            if blocking := _blocking(case.blocked_by, here):
                 blocked[case.id] = blocking.id
-    stuck: dict[int, list[str]] = defaultdict(list)
-    for case_id, finding_id in blocked.items():
-        stuck[owners[finding_id]].append(case_id)
-    touched: dict[int, dict[str, None]] = defaultdict(dict)
-    for cell in cells:
-        if cell.verdict is Verdict.INCONCLUSIVE:
-            for number in {owners[blocked[case]] for case in cell.cases if case in blocked}:
-                touched[number][cell.clause.id] = None
-    attributed = (
-        structs.replace(cause, blocked_cases=len(stuck[number]), blocked_clauses=tuple(touched[number]))
-        for number, cause in enumerate(causes)
-    )
+    stuck = [cell for cell in cells if cell.verdict is Verdict.INCONCLUSIVE]
+    attributed = []
+    for cause in causes:
+        own = {finding.id for finding in cause.all_findings}
+        mine = {case for case, finding in blocked.items() if finding in own}
+        clauses = dict.fromkeys(cell.clause.id for cell in stuck if not mine.isdisjoint(cell.cases))
+        attributed.append(structs.replace(cause, blocked_cases=len(mine), blocked_clauses=tuple(clauses)))
     return tuple(attributed), blocked
 
 

@@ -131,15 +131,11 @@ def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted
         return
     explained = {case for finding in evidence.findings for case in finding.cases}
     if any(counts_for(clause.id, case).contradicted for case in evidence.cases if case.id not in explained):
-        yield _contradicted_without_finding(clause.level)
+        why = "an assertion was contradicted"
+        lost = (Verdict.ERROR, f"{why}, but the case wrote no finding")
+        yield (Verdict.ADVISORY, why) if clause.level == "should" else lost
     if held:
         yield Verdict.PASS, None
-
-
-def _contradicted_without_finding(level: str) -> Statement:
-    if level == "should":
-        return Verdict.ADVISORY, "an assertion was contradicted"
-    return Verdict.ERROR, "an assertion was contradicted, but the case wrote no finding"
 
 
 def _why_untested(clause: Clause, cases: Sequence[Case]) -> str:
@@ -148,12 +144,8 @@ def _why_untested(clause: Clause, cases: Sequence[Case]) -> str:
     stopped = next((case for case in cases if case.outcome is Verdict.FAIL), None)
     if stopped is not None:
         return f"no assertion was reached: '{stopped.name}' stopped at another finding"
-    return f"no assertion was reached by {_names(cases)}"
-
-
-def _names(cases: Sequence[Case]) -> str:
-    first = f"'{cases[0].name}'"
-    return first if len(cases) == 1 else f"{first} and {len(cases) - 1} more"
+    more = f" and {len(cases) - 1} more" if cases[1:] else ""
+    return f"no assertion was reached by '{cases[0].name}'{more}"
 
 
 def counts_for(clause: str, case: Case) -> AssertionCount:

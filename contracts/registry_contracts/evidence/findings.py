@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, structs
@@ -35,16 +34,14 @@ class Reproduce(Format, frozen=True):
 
 
 #: Members of a finding before it is weighed.
-UNWEIGHED: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "id": "0" * 10,
-        "standing": Standing.UNCONFIRMED,
-        "intermittent": False,
-        "counted": True,
-        "methods": (),
-        "deviation": None,
-    }
-)
+UNWEIGHED: Final[Mapping[str, Any]] = {
+    "id": "0" * 10,
+    "standing": Standing.UNCONFIRMED,
+    "intermittent": False,
+    "counted": True,
+    "methods": (),
+    "deviation": None,
+}
 Rate = Annotated[
     tuple[Count, Count], Meta(description="How many of how many tries showed the contradiction.")
 ]

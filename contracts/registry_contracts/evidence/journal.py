@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, Final, NamedTuple, Self
 
 from msgspec import UNSET, UnsetType
@@ -29,7 +28,7 @@ from registry_contracts.file_formats import (
     convert,
     parse,
     plain,
-    read_bytes,
+    read_own,
 )
 from registry_contracts.safe_text import encodable, finite
 from registry_contracts.session.recording import FaultEvent
@@ -59,26 +58,20 @@ class EndEvent(OpenFormat, frozen=True):
 
 
 #: The type of each kind of event; later versions may add members.
-EVENTS: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "start": StartEvent,
-        "begin": CaseBegun,
-        "case": Case,
-        "finding": Finding,
-        "observation": Observation,
-        "exchange": ExchangeEntry,
-        "fault": FaultEvent,
-        "residue": Left,
-        "leftover": Left,
-        "untested": Untested,
-        "narrowed": Narrowed,
-        "end": EndEvent,
-    }
-)
-
-# These are written at the end of their case. Other kinds are written at once, so that the journal of a killed worker
-# names its case.
-_BUFFERED_KINDS = frozenset({"exchange", "observation"})
+EVENTS: Final[Mapping[str, Any]] = {
+    "start": StartEvent,
+    "begin": CaseBegun,
+    "case": Case,
+    "finding": Finding,
+    "observation": Observation,
+    "exchange": ExchangeEntry,
+    "fault": FaultEvent,
+    "residue": Left,
+    "leftover": Left,
+    "untested": Untested,
+    "narrowed": Narrowed,
+    "end": EndEvent,
+}
 
 
 class Journal:
@@ -91,12 +84,12 @@ class Journal:
         self._closed = False
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1 << 16)
+            # Each line is written at once, so that the journal of a killed worker names its case.
+            self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1)
         except FileExistsError as error:
             raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
         start = StartEvent(worker, version("registry-contracts"), utc_now(), run or UNSET)
         self._file.write(_encode("start", start))
-        self._file.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -118,8 +111,6 @@ class Journal:
                 raise SuiteError(f"journal: an event of kind '{kind}' came after the journal was closed")
             self._file.write(line)
             self._events += 1
-            if kind not in _BUFFERED_KINDS:
-                self._file.flush()
 
     def close(self) -> None:
         """Write the closing line and close the file; closing twice is fine."""
@@ -146,12 +137,7 @@ def journals_in(run_folder: Path) -> list[Path]:
 
 def read_journal(path: Path) -> list[Event]:
     """Read the events of a journal in their order, without an incomplete last line (see `is_closed`)."""
-    try:
-        lines = read_bytes(path).split(b"\n")
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent: the run folder is not complete") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    lines = read_own(path, ": the run folder is not complete").split(b"\n")
     complete, cut = lines[:-1], lines[-1]
     events = [_decode(path, number, line) for number, line in enumerate(complete, start=1)]
     if events and events[0].kind != "start":

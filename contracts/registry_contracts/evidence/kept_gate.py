@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from registry_contracts.errors import UsageError
-from registry_contracts.evidence.record import ExitCode, RunFacts, RunRecord
+from registry_contracts.errors import ExitCode, UsageError
+from registry_contracts.evidence.record import RunRecord
 from registry_contracts.evidence.run_comparison import drift_of
 from registry_contracts.evidence.run_folder import LATEST, read_run_facts
 from registry_contracts.evidence.terms import Consumer, Terms
-from registry_contracts.evidence.verdicts import RunVerdict, judge, listed
+from registry_contracts.evidence.verdicts import RunVerdict, judge
 from registry_contracts.interface.catalogue import Clause, Level
 from registry_contracts.interface.operations import ANY_REALM, in_realms
-from registry_contracts.safe_text import many
+from registry_contracts.safe_text import listed, many
 from registry_contracts.session.ledger import RUN_FILE
 from registry_contracts.settings.target import SANDBOX
 
@@ -76,12 +76,6 @@ def answer(
     return replace(judged, causes=(), deviations=(), waivers=(), unjudged=()) if useless else judged, gaps
 
 
-def age_of(run: RunFacts, now: datetime) -> timedelta:
-    """How long ago a run began."""
-    began = datetime.fromisoformat(run.started)
-    return now - (began if began.tzinfo else began.replace(tzinfo=UTC))
-
-
 def length(age: timedelta) -> str:
     """A duration as text, in hours or minutes."""
     hours = age.total_seconds() / 3600
@@ -90,7 +84,7 @@ def length(age: timedelta) -> str:
 
 def _useless(record: RunRecord, question: Question) -> Iterator[str]:
     """Reasons why a run does not answer the question at all."""
-    run, age = record.run, age_of(record.run, question.now)
+    run, age = record.run, question.now - record.run.began
     if question.target is None and run.target == SANDBOX:
         yield f"it judged the embedded sandbox; give --target {SANDBOX} if that is meant"
     if question.target not in {None, run.target}:
@@ -134,7 +128,7 @@ def _gaps(
         for each in () if limited_to else record.narrowed:
             if any(each.touches(clause.id, realm) for realm in realms):
                 narrowed.setdefault(each.reason, {})[clause.id] = None
-    yield from (f"{reason}: {listed(list(clauses))}" for reason, clauses in narrowed.items())
+    yield from (f"{reason}: {listed(clauses)}" for reason, clauses in narrowed.items())
 
 
 def _takes_in(limits: Consumer, wanted: Consumer) -> bool:

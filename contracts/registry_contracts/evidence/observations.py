@@ -21,7 +21,7 @@ from registry_contracts.file_formats import (
     Name,
     convert,
     parse,
-    read_bytes,
+    read_own,
     write_file,
 )
 from registry_contracts.history.drift import RealmDifference, between_realms
@@ -133,12 +133,7 @@ def read(folder: Path) -> ObservationsFile:
     """Read the `observations.json` of a run folder."""
     path = folder / FILE_NAME
     again = f"`python -m registry_contracts.reports {folder}` makes it again"
-    try:
-        content = parse(read_bytes(path), str(path))
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent; {again}") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    content = parse(read_own(path, f"; {again}"), str(path))
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise UsageError(f"{path} is of another version of the suite; {again}")
     file = convert(content, ObservationsFile, str(path))

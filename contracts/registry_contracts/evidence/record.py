@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.findings import Finding
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.exchanges.exchange import Exchange
@@ -47,24 +46,12 @@ class Verdict(StrEnum):
     @property
     def rank(self) -> int:
         """Place in the worst-first order, 0 for the worst."""
-        return _RANKS[self]
-
-
-class ExitCode(IntEnum):
-    """Exit codes of the command and of bare pytest."""
-
-    PASS = 0
-    FAIL = 1
-    INTERRUPTED = 2
-    ERROR = 3
-    USAGE = 4
-    NOTHING_TESTED = 5
-    INCONCLUSIVE = 6
+        return list(Verdict).index(self)
 
     @property
-    def word(self) -> str:
-        """The verdict's name as people read it: `pass`, `nothing tested`, …."""
-        return self.name.lower().replace("_", " ")
+    def given(self) -> bool:
+        """Whether the clause was judged, or observed where the document is silent."""
+        return self not in {Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.UNTESTED}
 
 
 PRECEDENCE = (
@@ -74,25 +61,9 @@ PRECEDENCE = (
     ExitCode.INCONCLUSIVE,
     ExitCode.NOTHING_TESTED,
     ExitCode.PASS,
+    ExitCode.USAGE,
 )
-"""When several hold, the first of these counts."""
-
-
-def deciding_exit_code(holding: Iterable[ExitCode]) -> ExitCode:
-    """Return the exit code that counts when several hold, by `PRECEDENCE`; usage errors come alone."""
-    return min(holding, key=(*PRECEDENCE, ExitCode.USAGE).index)
-
-
-_RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
-
-
-_DIGEST_LENGTH: Final = 16
-
-
-def digest(value: Any) -> str:
-    """Return a digest of JSON-able data, sixteen hexadecimal digits."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+"""When several hold, the first of these counts; a usage error comes alone."""
 
 
 class Environment(OpenFormat, frozen=True):
@@ -159,17 +130,21 @@ class RunFacts:
         return target_in_words(self.target, self.base_url)
 
     @property
+    def began(self) -> datetime:
+        """The moment at which it started."""
+        return datetime.fromisoformat(self.started)
+
+    @property
     def seconds(self) -> float | None:
         """How long the run took, or None when it did not finish."""
         if self.finished is None:
             return None
-        return (datetime.fromisoformat(self.finished) - datetime.fromisoformat(self.started)).total_seconds()
+        return (datetime.fromisoformat(self.finished) - self.began).total_seconds()
 
     @property
     def day(self) -> date:
         """The day (UTC) on which the run started; deviations expire by it."""
-        moment = datetime.fromisoformat(self.started)
-        return (moment.astimezone(UTC) if moment.tzinfo else moment).date()
+        return self.began.astimezone(UTC).date()
 
     @property
     def breaker(self) -> str | None:
@@ -216,16 +191,16 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     `settings`: missing settings that kept it from running.
     """
 
-    doc: str
-    profile: str | None
+    doc: str = ""
+    profile: str | None = None
     outcome: Verdict
-    reason: str | None
-    blocked_by: Block | None
-    attempts: Count
-    started: Moment | None
-    seconds: Seconds
-    requests: Count
-    assertions: tuple[AssertionCount, ...]
+    reason: str | None = None
+    blocked_by: Block | None = None
+    attempts: Count = 0
+    started: Moment | None = None
+    seconds: Seconds = 0.0
+    requests: Count = 0
+    assertions: tuple[AssertionCount, ...] = ()
     deals: bool = False
     settings: tuple[Name, ...] = ()
     worker: str = ""
@@ -311,8 +286,3 @@ class RunRecord:
     problems: tuple[str, ...]
     narrowed: tuple[Narrowed, ...] = ()
     crashes: tuple[str, ...] = ()
-
-    @property
-    def complete(self) -> bool:
-        """Whether every worker closed its journal and the run has its closing record."""
-        return not self.problems

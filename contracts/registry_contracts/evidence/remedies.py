@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
+from typing import Final
 
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.findings import Finding
@@ -17,8 +17,6 @@ _OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
 _OF_A_SETTING = re.compile(r"\bsetting ")
 _REASONS_AT_MOST = 3
 _OF_RECORDS = "pace.permanent_records"
-#: Verdicts that leave a clause unjudged.
-NOT_GIVEN = frozenset({Verdict.INCONCLUSIVE, Verdict.UNTESTED, Verdict.ERROR})
 
 
 class Remedy(StrEnum):
@@ -31,15 +29,13 @@ class Remedy(StrEnum):
     SUITE = "a working case"
 
 
-NEXT_STEPS = MappingProxyType(
-    {
-        Remedy.FINDING: "fix or accept the findings first, and run again",
-        Remedy.SETTING: "give the settings that the reasons name; `registry-contracts doctor` says what each adds",
-        Remedy.ACCOUNT: "give the role an account with its rights, and run `registry-contracts doctor --write`",
-        Remedy.SERVICE: "check whether and what the service answered, fix that, and run again",
-        Remedy.SUITE: "report it to the suite with the run's folder",
-    }
-)
+NEXT_STEPS: Final = {
+    Remedy.FINDING: "fix or accept the findings first, and run again",
+    Remedy.SETTING: "give the settings that the reasons name; `registry-contracts doctor` says what each adds",
+    Remedy.ACCOUNT: "give the role an account with its rights, and run `registry-contracts doctor --write`",
+    Remedy.SERVICE: "check whether and what the service answered, fix that, and run again",
+    Remedy.SUITE: "report it to the suite with the run's folder",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ def remedies_of(
     consumer = record.run.terms.consumer
 
     def remedy(cell: Cell) -> Remedy | None:
-        if cell.verdict not in NOT_GIVEN or (consumer and not consumer.covers(cell.clause, cell.realm)):
+        if cell.verdict.given or (consumer and not consumer.covers(cell.clause, cell.realm)):
             return None
         account = any(name.startswith("accounts.") for name in cell.settings)
         if account or (not cell.settings and _OF_AN_ACCOUNT.search(cell.reason or "")):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.observations import facts_of
-from registry_contracts.evidence.record import Case, ExitCode, RunFacts, RunRecord, Verdict, digest
+from registry_contracts.evidence.record import Case, RunFacts, RunRecord, Verdict
 from registry_contracts.evidence.run_folder import read_run_facts
 from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.history import baseline as baselines
@@ -54,11 +56,10 @@ _BREAKING: Final = ("--fault", "--weather")
 _SAYS_NOTHING: Final = frozenset({ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.NOTHING_TESTED})
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `history-entry.json` and return its path."""
-    path = folder / FILE_NAME
-    path.write_text(line_of(history_entry(record, verdict, folder.resolve().name)) + "\n", "utf-8")
-    return path
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write `history-entry.json`."""
+    line = line_of(history_entry(record, verdict, folder.resolve().name))
+    (folder / FILE_NAME).write_text(line + "\n", "utf-8")
 
 
 def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
@@ -92,10 +93,9 @@ def series_of(run: RunFacts) -> str:
     everything = {clause.id for clause in load_catalogue()}
     if set(run.clauses) != everything:
         few = len(run.clauses) <= _CLAUSES_NAMED
-        named = (
-            ", ".join(run.clauses) if few else f"{len(run.clauses)} clauses, {digest(sorted(run.clauses))}"
-        )
-        parts.append(named)
+        names = json.dumps(sorted(run.clauses), separators=(",", ":"))
+        digest = hashlib.sha256(names.encode()).hexdigest()[:16]
+        parts.append(", ".join(run.clauses) if few else f"{len(run.clauses)} clauses, {digest}")
     parts += [f"for {run.terms.consumer.file}"] if run.terms.consumer else []
     return "; ".join(parts)
 

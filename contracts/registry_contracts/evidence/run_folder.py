@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,13 +26,11 @@ from registry_contracts.evidence.record import (
     Verdict,
     distinct_records,
 )
-from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.file_formats import convert, own_folder, parse, read_bytes, read_file
+from registry_contracts.exchanges.exchange import NO_TIME
+from registry_contracts.file_formats import convert, own_folder, parse, read_file, read_own
 from registry_contracts.safe_text import encodable, many
 from registry_contracts.session.ledger import RUN_FILE
 
-#: Most run folders of one name in one second.
-_MOST: Final = 99
 _NO_NAME: Final = re.compile(r"[^\w.-]+")
 
 
@@ -45,19 +43,24 @@ def new_folder(
     """
     # The name of a target may come from another person's file; it must not lead out of the folder.
     base = f"{at or datetime.now(UTC):%Y%m%d-%H%M%S}-{_NO_NAME.sub('-', kind)}"
-    names = (base, *(f"{base}-{number}" for number in range(2, _MOST + 1)))
+    names = chain([base], (f"{base}-{number}" for number in count(2)))
     try:
         reports.mkdir(parents=True, exist_ok=True)
-        folder = next(filter(_made, (reports / name for name in names)), None)
+        folder = next(filter(_made, (reports / name for name in names)))
     except OSError as error:
         raise UsageError(
             f"cannot {purpose} '{reports}': {error.strerror}; choose another with --reports"
         ) from None
-    if folder is None:
-        raise UsageError(f"cannot {purpose} '{reports}': too many were begun in this second; try again")
     if not os.access(folder, os.W_OK):
         raise UsageError(f"cannot {purpose} '{reports}'; choose another with --reports")
     return folder
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that is not needed after all, and the folder of the reports if that is then empty."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        folder.parent.rmdir()
 
 
 def _made(folder: Path) -> bool:
@@ -166,20 +169,7 @@ def broken_off_cases(
             outcome, reason = Verdict.INCONCLUSIVE, "the run was interrupted during this case"
         else:
             outcome, reason = Verdict.ERROR, f"worker {worker} ended in the middle of this case"
-        yield Case(
-            **structs.asdict(begun),
-            doc="",
-            profile=None,
-            outcome=outcome,
-            reason=reason,
-            blocked_by=None,
-            attempts=0,
-            started=None,
-            seconds=0.0,
-            requests=0,
-            assertions=(),
-            worker=worker,
-        )
+        yield Case(**structs.asdict(begun), outcome=outcome, reason=reason, worker=worker)
 
 
 def _of_kind(events: Iterable[Event], kind: str) -> tuple[Any, ...]:
@@ -198,7 +188,8 @@ def collect(run_folder: Path) -> RunRecord:
     cases = tuple(_cases(run, journals))
     crashes = tuple(harmless_crashes(run, journals, cases))
     events = [event for journal in journals.values() for event in journal]
-    exchanges = sorted((each.exchange() for each in _of_kind(events, "exchange")), key=_sent)
+    exchanges = [each.exchange() for each in _of_kind(events, "exchange")]
+    exchanges.sort(key=lambda exchange: exchange.started or NO_TIME)
     return RunRecord(
         run=run,
         cases=cases,
@@ -215,10 +206,6 @@ def collect(run_folder: Path) -> RunRecord:
     )
 
 
-def _sent(exchange: Exchange) -> datetime:
-    return exchange.started or datetime.min.replace(tzinfo=UTC)
-
-
 def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
     """A worker's journal; empty if the run says that the worker died before it began one."""
     path = journal_path(run_folder, worker)
@@ -229,12 +216,7 @@ def _journal(run_folder: Path, run: RunFacts, worker: str) -> list[Event]:
 def read_run_facts(run_folder: Path) -> RunFacts:
     """Read `run.json`."""
     path = own_folder(run_folder) / RUN_FILE
-    try:
-        text = read_bytes(path)
-    except FileNotFoundError as error:
-        raise UsageError(f"{path} is absent: not a run folder, or the run was killed") from error
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    text = read_own(path, ": not a run folder, or the run was killed")
     return convert(encodable(parse(text, str(path))), RunFacts, str(path))
 
 

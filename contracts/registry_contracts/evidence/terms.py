@@ -97,10 +97,6 @@ class Consumer:
         """Tell whether the verdict on a clause in a realm matters to the consumer."""
         return any(self.counts(clause.id, realm, operation) for operation in clause.operations)
 
-    def methods_of(self, operation: str | None) -> tuple[str, ...]:
-        """Return the methods that call an operation."""
-        return tuple(name for name, called in self.methods.items() if operation in called)
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -136,11 +132,8 @@ class Terms:
 
     def methods_of(self, operations: Iterable[str | None]) -> tuple[str, ...]:
         """Return the consumer's methods that call one of the operations, each once."""
-        if self.consumer is None:
-            return ()
-        return tuple(
-            dict.fromkeys(name for operation in operations for name in self.consumer.methods_of(operation))
-        )
+        used, methods = set(operations), self.consumer.methods if self.consumer else {}
+        return tuple(name for name, called in methods.items() if not used.isdisjoint(called))
 
 
 #: The only key at the top of the file: one table for each deviation.

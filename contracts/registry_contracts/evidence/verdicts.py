@@ -4,7 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import (
     DeviationOutcome,
     WaiverOutcome,
@@ -12,29 +14,19 @@ from registry_contracts.evidence.accepted import (
     follow_deviations,
     follow_waivers,
     unjudged,
-    unjudged_lines,
 )
 from registry_contracts.evidence.causes import Cause, attribute, causes_of
 from registry_contracts.evidence.cells import Cell, Evidence, judge_cell
 from registry_contracts.evidence.findings import Finding, Standing, merge_findings
-from registry_contracts.evidence.record import (
-    Case,
-    Environment,
-    ExitCode,
-    RunRecord,
-    Verdict,
-    deciding_exit_code,
-)
+from registry_contracts.evidence.record import PRECEDENCE, Case, Environment, RunRecord, Verdict
 from registry_contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from registry_contracts.evidence.repairs import Repair, repairs, unexplained
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import ANY_REALM, in_realms
 from registry_contracts.interface.profiles import Profile
-from registry_contracts.safe_text import many
+from registry_contracts.safe_text import listed, many
 
-#: Verdicts that say that a clause was judged.
-_JUDGED_CELLS = (Verdict.FAIL, Verdict.ADVISORY, Verdict.DEVIATION, Verdict.OBSERVED, Verdict.PASS)
 _KINDS_AT_MOST = 6
 
 
@@ -46,9 +38,8 @@ def faults_in_words(environment: Environment) -> str:
     ordered = sorted(faults.items(), key=lambda pair: (-pair[1], pair[0]))
     kinds = [f"{count} {kind}" if len(faults) > 1 else kind for kind, count in ordered[:_KINDS_AT_MOST]]
     kinds += [f"{len(ordered) - _KINDS_AT_MOST} kinds more"] if len(ordered) > _KINDS_AT_MOST else []
-    shown = f" ({', '.join(kinds)})" if kinds else ""
     again = f", retried {many(retries, 'time')}" if retries else ""
-    return f"{many(sum(faults.values()), 'fault')}{shown}{again}"
+    return f"{many(sum(faults.values()), 'fault')} ({', '.join(kinds)}){again}"
 
 
 def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
@@ -57,17 +48,11 @@ def environment_faults(environment: Environment, cells: Iterable[Cell]) -> str:
     if not faults:
         return ""
     counts = Counter(cell.verdict for cell in cells)
-    judged = [f"{counts[verdict]} {verdict}" for verdict in _JUDGED_CELLS if counts[verdict]]
+    judged = [f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict.given and counts[verdict]]
     return f"{faults}; judged anyway: {', '.join(judged) or 'nothing'}"
 
 
 _SHOWN = 3
-
-
-def _why_interrupted(record: RunRecord, causes: Sequence[Cause[Finding]]) -> str:
-    """Why a run counts as interrupted."""
-    cases = many(len(record.cases), "case")
-    return f"stopped by hand after {cases}; {many(len(causes), 'finding')} until then"
 
 
 def _why_failed(
@@ -83,7 +68,7 @@ def _why_failed(
         places = dict.fromkeys(
             f"{finding.clause} ({finding.operation or 'the service'})" for finding in leads
         )
-        parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(list(places))}")
+        parts.append(f"{many(len(leads), 'finding')} {realms}: {listed(places)}")
     parts += [outcome.sentence for outcome in deviations if outcome.fails][:_SHOWN]
     more = sum(outcome.fails for outcome in deviations) - _SHOWN
     parts += [f"{many(more, 'deviation')} more to be changed"] if more > 0 else []
@@ -94,7 +79,7 @@ def _why_failed(
 
 def _why_broken(problems: Sequence[str], cases: Sequence[Case], cells: Sequence[Cell]) -> Iterator[str]:
     if problems:
-        yield f"the evidence is incomplete: {listed(list(problems), '; ')}"
+        yield f"the evidence is incomplete: {listed(problems, '; ')}"
     if cases:
         first = f"{cases[0].name}: {cases[0].reason or 'no reason given'}"
         yield f"the suite broke in {many(len(cases), 'case')}: {first}"
@@ -110,19 +95,13 @@ def _why_inconclusive(record: RunRecord, blocking: Sequence[Cell]) -> str:
     if not stuck and all(cell.settings for cell in blocking):
         clauses = dict.fromkeys(cell.clause.id for cell in blocking)
         settings = dict.fromkeys(name for cell in blocking for name in cell.settings)
-        named = f" ({listed(list(clauses))})" if record.run.terms.consumer else ""
+        named = f" ({listed(clauses)})" if record.run.terms.consumer else ""
         untested = f"{many(len(clauses), 'must clause')}{named} untested"
-        return f"strict: {untested}, missing settings: {listed(list(settings))}"
+        return f"strict: {untested}, missing settings: {listed(settings)}"
     shown = stuck or [cell for cell in blocking if not cell.settings]
     places = dict.fromkeys(f"{cell.clause.id} {in_realms([cell.realm])}" for cell in shown)
     count = many(len(blocking), "verdict")
-    return f"{count} on must clauses could not be given: {listed(list(places))}: {shown[0].reason}"
-
-
-def _why_nothing_tested(record: RunRecord) -> str:
-    """Why a run has tested nothing."""
-    where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
-    return f"no assertion was reached{where} by {many(len(record.cases), 'case')}"
+    return f"{count} on must clauses could not be given: {listed(places)}: {shown[0].reason}"
 
 
 def _why_passed(
@@ -158,13 +137,7 @@ def _outside(record: RunRecord, findings: Iterable[Finding]) -> list[str]:
     return [f"{many(number, 'finding')} outside {consumer.file} not counted"] if consumer and number else []
 
 
-def listed(items: Sequence[str], separator: str = ", ") -> str:
-    """Return the first three items, and how many more there are."""
-    more = len(items) - _SHOWN
-    return separator.join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunVerdict:
     """The answer of a run.
 
@@ -223,27 +196,32 @@ class RunVerdict:
     @property
     def unjudged_lines(self) -> list[str]:
         """The must clauses that could not be judged and are not waived, with reasons, a line each."""
-        places = {finding.id: finding.deviation for finding in self.findings if finding.deviation}
-        behind = {case: places[key] for case, key in self.blocked.items() if key in places}
-        return unjudged_lines(self.unjudged, behind)
+        entries = {finding.id: finding.deviation for finding in self.findings if finding.deviation}
+        accepted = {case: entries[key] for case, key in self.blocked.items() if key in entries}
+        realms: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for cell in self.unjudged:
+            reason = cell.reason or "no reason was given"
+            if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
+                waived = "a waiver does without the judgement"
+                reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
+            realms[cell.clause.id, reason].append(cell.realm)
+        clauses: dict[str, list[str]] = defaultdict(list)
+        for (clause, reason), places in realms.items():
+            clauses[f"{in_realms(places)}: {reason}"].append(clause)
+        return [f"{', '.join(names)} {where_and_why}" for where_and_why, names in clauses.items()]
 
     def count(self, verdict: Verdict) -> int:
         """Return how many cells have a verdict."""
         return sum(cell.verdict is verdict for cell in self.cells)
 
-    def findings_of(self, case: Case) -> tuple[Finding, ...]:
-        """Return the findings that a case saw."""
-        return tuple(finding for finding in self.findings if case.id in finding.cases)
+    @cached_property
+    def clauses(self) -> Mapping[str, Clause]:
+        """The clauses of all cells, by id."""
+        return {cell.clause.id: cell.clause for cell in self.cells}
 
     def accepting(self, finding: Finding) -> DeviationOutcome | None:
         """Return the deviation that accepts a finding, or None."""
         return next((entry for entry in self.deviations if entry.place == finding.deviation), None)
-
-    def causes_of(self, case: Case) -> tuple[Cause[Finding], ...]:
-        """Return the causes of a case's findings."""
-        return tuple(
-            cause for cause in self.causes if any(case.id in finding.cases for finding in cause.all_findings)
-        )
 
 
 def judge(
@@ -289,9 +267,9 @@ def judge(
         not_judged=not_judged(remedies_of(record, cells, findings, blocked)),
     )
     holding = dict(_applicable_exit_codes(record, verdict))
-    code = deciding_exit_code(holding)
+    code = min(holding, key=PRECEDENCE.index)
     # If nothing was judged, the breaker's reason says all about the environment.
-    nothing_judged = bool(record.run.breaker) and not any(verdict.count(kind) for kind in _JUDGED_CELLS)
+    nothing_judged = bool(record.run.breaker) and not any(cell.verdict.given for cell in cells)
     with_faults = code is ExitCode.INCONCLUSIVE and verdict.environment_faults and not nothing_judged
     reason = f"{holding[code]}; {verdict.environment_faults}" if with_faults else holding[code]
     return replace(verdict, exit_code=code, reason=reason)
@@ -362,8 +340,10 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
         yield ExitCode.USAGE, record.run.refused
         return
     findings, cells = verdict.findings, counting(record, verdict.cells)
+    cases = many(len(record.cases), "case")
     if record.run.interrupted:
-        yield ExitCode.INTERRUPTED, _why_interrupted(record, verdict.causes)
+        findings_so_far = many(len(verdict.causes), "finding")
+        yield ExitCode.INTERRUPTED, f"stopped by hand after {cases}; {findings_so_far} until then"
     failing = any(finding.fails for finding in findings) or any(
         deviation.fails for deviation in verdict.deviations
     )
@@ -379,7 +359,8 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
         yield ExitCode.INCONCLUSIVE, _why_inconclusive(record, verdict.unjudged)
     reached = _reached(record)
     if not reached:
-        yield ExitCode.NOTHING_TESTED, _why_nothing_tested(record)
+        where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
+        yield ExitCode.NOTHING_TESTED, f"no assertion was reached{where} by {cases}"
     else:
         yield ExitCode.PASS, _why_passed(record, cells, findings, verdict.waivers, reached)
 

@@ -442,9 +442,8 @@ class ExchangeEntry(OpenFormat, frozen=True, kw_only=True):
     def exchange(self) -> Exchange:
         """The exchange."""
         sent = self.request
-        same: dict[str, Any] = {name: getattr(self, name) for name in _SAME}
         return Exchange(
-            **same,
+            **{name: getattr(self, name) for name in _SAME},
             role=self.role or "",
             started=read_timestamp(self.started),
             seconds=self.seconds,
@@ -463,7 +462,6 @@ _SAME: Final = ("id", "case", "attempt", "realm", "operation", "fault", "retries
 def exchange_entry(exchange: Exchange) -> ExchangeEntry:
     """Return the entry of a redacted exchange for files."""
     body, response = exchange.request_body, exchange.response
-    same: dict[str, Any] = {name: getattr(exchange, name) for name in _SAME}
     request = RequestEntry(
         method=exchange.method,
         url=exchange.url,
@@ -480,10 +478,13 @@ def exchange_entry(exchange: Exchange) -> ExchangeEntry:
             headers=response.headers.pairs,
             body=_body_entry(response.body),
         )
-    started = (exchange.started or NO_TIME).isoformat()
-    seconds, role = exchange.seconds or 0.0, exchange.role or None
     return ExchangeEntry(
-        **same, role=role, started=started, seconds=seconds, request=request, response=answer
+        **{name: getattr(exchange, name) for name in _SAME},
+        role=exchange.role or None,
+        started=(exchange.started or NO_TIME).isoformat(),
+        seconds=exchange.seconds or 0.0,
+        request=request,
+        response=answer,
     )
 
 

@@ -68,7 +68,7 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
 
 def _redirected(answer: Response, operation: str | None) -> str | None:
     """The fault if a sign-in is redirected, or a write to another host."""
-    to = _where_to(answer)
+    to = plain_line(_address_of(answer.headers.get("location", ""))) or _ANOTHER_PATH
     if operation == _SIGN_IN and answer.redirect:
         return f"a redirect to {to} instead of a token: name the service's own address as the base URL"
     written = answer.redirect and not answer.success and operation in operations_with(safe=False)
@@ -83,10 +83,6 @@ def _broken_off(answer: Response) -> str | None:
     text = answer.text.strip()
     broken = text[:1] in ("{", "[") and text[-1:] not in ("}", "]")
     return "the answer broke off in the middle of its JSON" if broken else None
-
-
-def _where_to(answer: Response) -> str:
-    return plain_line(_address_of(answer.headers.get("location", ""))) or _ANOTHER_PATH
 
 
 def _address_of(url: str) -> str:
@@ -145,9 +141,9 @@ class ForeignAnswers:
     """
 
     asks_again: bool = False
-    _in_a_row: Counter[_Place] = field(default_factory=Counter)
     _taken: int = 0
-    _taken_before: dict[_Place, int] = field(default_factory=dict)
+    #: Odd answers in a row: how many, and how many others had been taken before the first of them.
+    _rows: dict[_Place, tuple[int, int]] = field(default_factory=dict)
     _forms: dict[_Place, Counter[_Form]] = field(default_factory=lambda: defaultdict(Counter))
     #: Headers of every success of an operation, and of every answer of a site to a read.
     _always: dict[_Place, set[str]] = field(default_factory=dict)
@@ -171,13 +167,13 @@ class ForeignAnswers:
         answer, place = exchange.response, (site, exchange.operation or "")
         fault = exchange.fault if answer is None else environment_fault(answer, exchange.operation)
         if fault is not None or answer is None:
-            self._end_row(place)
+            self._rows.pop(place, None)
             return fault
         odd = None if self.accepted(exchange, site) else self._odd(exchange, answer, place)
         if odd is not None:
-            self._taken_before.setdefault(place, self._taken)
-            self._in_a_row[place] += 1
-            if not self.comes_again(exchange, site) or self._taken == self._taken_before[place]:
+            times, before = self._rows.get(place, (0, self._taken))
+            self._rows[place] = times + 1, before
+            if not self.comes_again(exchange, site) or self._taken == before:
                 return odd
             self.accept(exchange, site)
         stored = bool(store(answer.headers))
@@ -193,7 +189,7 @@ class ForeignAnswers:
     def comes_again(self, exchange: Exchange, site: str = "") -> bool:
         """Whether its operation just gave several odd answers in a row."""
         often = OFTEN if harmless(exchange) else OFTEN_WRITTEN
-        return self._in_a_row[site, exchange.operation or ""] >= often
+        return self._rows.get((site, exchange.operation or ""), (0, 0))[0] >= often
 
     def accept(self, exchange: Exchange, site: str = "") -> None:
         """Treat answers like this as the service's own from now on."""
@@ -211,28 +207,22 @@ class ForeignAnswers:
         """Whether a request to a site got an odd answer, and a usual one when it was repeated."""
         return site in self._interfered
 
-    def _end_row(self, place: _Place) -> None:
-        self._in_a_row.pop(place, None)
-        self._taken_before.pop(place, None)
-
     def _note(self, exchange: Exchange, answer: Response, place: _Place) -> None:
         self._taken += 1
-        if exchange.retries and place in self._in_a_row:  # the same request, answered as usual
-            self._end_row(place)
+        if exchange.retries and place in self._rows:  # the same request, answered as usual
+            del self._rows[place]
             # A refused read shows no interference: what it asks for may be gone in the meantime.
             if answer.success or not harmless(exchange):
                 self._interfered.add(place[0])
-        # A refusal ends a row of odd answers, if successes of the operation are known or the site has interference.
-        if answer.refusal and (self._is_known(place) or place[0] in self._interfered):
-            self._end_row(place)
+        # A success ends a row of odd answers; so does a refusal, if successes are known or the site has interference.
+        if answer.success or (answer.refusal and (self._is_known(place) or place[0] in self._interfered)):
+            self._rows.pop(place, None)
         # A filter may refuse a sign-in for its content, so only a successful one counts as the site's answer.
         shown = harmless(exchange) and (answer.success or exchange.operation != _SIGN_IN)
         if shown and not answer.hops and not exchange.undated:
             (site, operation), borne = place, _signature(answer)
             self._everywhere[site] = self._everywhere.get(site, borne) & borne
             self._read[site].add(operation)
-        if answer.success:
-            self._end_row(place)
         if answer.success and not answer.hops:
             borne = _signature(answer)
             self._always[place] = self._always.get(place, borne) & borne

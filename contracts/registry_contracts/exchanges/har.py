@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from harfile import Content, Creator, HarFile, PostData, Record, Request, Timings
 from harfile import Response as HarResponse
 
-from registry_contracts.exchanges.exchange import NO_TIME, Body, Exchange, Response
+from registry_contracts.exchanges.exchange import NO_TIME, Body, Exchange
 from registry_contracts.interface.description import where_in_words
 
 #: Name of the file of all exchanges in a run folder.
@@ -91,23 +91,19 @@ def _har_response(exchange: Exchange) -> HarResponse:
     if response is None:
         # Status 0 is how browsers write a request that got no response.
         return HarResponse(status=0, statusText=exchange.fault or "", httpVersion=_HTTP_VERSION)
+    body, kind = response.body, response.headers.first("Content-Type") or _UNKNOWN_TYPE
+    content = Content(size=body.size, mimeType=kind, comment=_cut(body))
+    if body.content or body.whole:
+        content.text, content.encoding = _kept(body)
     return HarResponse(
         status=response.status,
         statusText=response.reason,
         httpVersion=_HTTP_VERSION,
         headers=_records(response.headers.pairs),
-        content=_har_content(response),
+        content=content,
         redirectURL=response.headers.first("Location") or "",
-        bodySize=response.body.size,
+        bodySize=body.size,
     )
-
-
-def _har_content(response: Response) -> Content:
-    body, kind = response.body, response.headers.first("Content-Type") or _UNKNOWN_TYPE
-    content = Content(size=body.size, mimeType=kind, comment=_cut(body))
-    if body.content or body.whole:
-        content.text, content.encoding = _kept(body)
-    return content
 
 
 def _kept(body: Body) -> tuple[str, str | None]:

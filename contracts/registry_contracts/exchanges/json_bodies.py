@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
-from registry_contracts.file_formats import whole_number
+from registry_contracts.file_formats import nests_deeper, whole_number
 
 #: Deepest nesting, since readers are recursive; far deeper than a sensible answer.
 DEEPEST: Final = 300
 #: Most values, since each takes much more memory than its text.
 MOST_VALUES: Final = 1_000_000
 _TOO_DEEP: Final = f"nested deeper than {DEEPEST} levels"
-_OPENINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
 _BYTE_ORDER_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -43,8 +41,6 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
     """The value of a body; adds the names of duplicate members of objects to `doubled`."""
     if not content.strip():
         raise _Flawed("an empty body")
-    if _too_deep(content):
-        raise _Flawed(_TOO_DEEP)
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
@@ -54,7 +50,7 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
         return members
 
     try:
-        return json.loads(
+        value = json.loads(
             content, object_pairs_hook=members, parse_constant=_no_constant, parse_int=whole_number
         )
     except UnicodeDecodeError:
@@ -63,6 +59,9 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
         raise _Flawed(_TOO_DEEP) from None
     except ValueError:
         raise _Flawed("not JSON") from None
+    if content.count(b"[") + content.count(b"{") > DEEPEST and nests_deeper(value, DEEPEST):
+        raise _Flawed(_TOO_DEEP)
+    return value
 
 
 def holds_masses(content: bytes | bytearray) -> bool:
@@ -72,15 +71,3 @@ def holds_masses(content: bytes | bytearray) -> bool:
 
 def _no_constant(name: str) -> Any:
     raise _Flawed(f"{name}, which is not a JSON value")
-
-
-def _too_deep(content: bytes) -> bool:
-    if content.count(b"[") + content.count(b"{") <= DEEPEST:
-        return False
-    depth = 0
-    for sign in _OPENINGS.finditer(content):
-        first = sign.group()[:1]
-        depth += (first in b"[{") - (first in b"]}")
-        if depth > DEEPEST:
-            return True
-    return False

@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from registry_contracts.exchanges.exchange import Response
+from registry_contracts.file_formats import parts
 from registry_contracts.interface.operations import is_valid_uid
-from registry_contracts.safe_text import cut
+from registry_contracts.safe_text import cut, listed
 
 #: Deepest nesting that is searched, as a limit for hostile answers.
 _DEEPEST = 64
@@ -23,8 +24,6 @@ _DEEPEST_NAMED = 3
 _NO_CONTENT = 204
 #: Characters of a value in a message.
 _SHOWN = 80
-#: How many further differing members of a document a message names.
-_OTHERS = 3
 #: Usual names of arrays of records in envelopes, and of other arrays beside them.
 _ITEMS = re.compile(
     "items?|values?|records|results?|data|docs|documents|drafts|attachments|rows|hits|entries|content|list|elements"
@@ -48,9 +47,16 @@ def values(value: Any, depth: int = 0) -> Iterator[Any]:
     yield value
     if depth >= _DEEPEST:
         return
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for member in members:
+    for member in parts(value):
         yield from values(member, depth + 1)
+
+
+def own_identifier(sent: Any) -> str | None:
+    """The identifier in the header of a record, or of a submission's document."""
+    document = sent.get("document", sent) if isinstance(sent, dict) else None
+    header = document.get("header") if isinstance(document, dict) else None
+    own = header.get("identifier") if isinstance(header, dict) else None
+    return own if isinstance(own, str) else None
 
 
 def carries_identifier(answer: Response, identifier: str) -> bool:
@@ -127,8 +133,7 @@ def _errors_in(value: Any, depth: int = 0) -> Iterator[list[Any]]:
     if isinstance(value, dict) and isinstance(value.get("errors"), list):
         yield value["errors"]
         value = {name: member for name, member in value.items() if name != "errors"}
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for member in members:
+    for member in parts(value):
         yield from _errors_in(member, depth + 1)
 
 
@@ -279,9 +284,8 @@ def difference(answer: Response, document: dict[str, Any]) -> str:
         for name, member in content.items()
         if (where := _first_difference(best, {name: member}, "document"))
     }
-    named = ", ".join(f"document.{name}" for name in [*departs][1 : _OTHERS + 1])
-    more = len(departs) - 1 - _OTHERS
-    also = f"; nor as saved: {named}{f' and {more} more' if more > 0 else ''}" if named else ""
+    others = listed(f"document.{name}" for name in [*departs][1:])
+    also = f"; nor as saved: {others}" if others else ""
     return f"{next(iter(departs.values()), 'nothing differs')}{also}"
 
 

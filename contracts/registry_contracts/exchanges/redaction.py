@@ -60,12 +60,8 @@ _LONGEST_WORD: Final = 64
 
 def is_ordinary(secret: str) -> bool:
     """Whether a secret is an ordinary word: part of the interface's description, or very short."""
-    number = secret.isdigit() and len(secret) < _SHORTEST_NUMBER
-    return (
-        number
-        or len(secret) < SHORTEST_SECRET
-        or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
-    )
+    shortest = _SHORTEST_NUMBER if secret.isdigit() else SHORTEST_SECRET
+    return len(secret) < shortest or (len(secret) <= _LONGEST_WORD and secret.lower() in _words())
 
 
 @cache
@@ -87,10 +83,6 @@ def _texts_in(node: Any) -> Iterator[str]:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "surrogatepass")
 
 
 def _forms(secret: str) -> Iterator[str]:
@@ -121,20 +113,17 @@ class _Words:
     """Many words that are searched in a text at once, in a time that does not grow with their number."""
 
     def __init__(self) -> None:
-        self._words: set[bytes] = set()
         self._fresh: list[bytes] = []
         #: Words with their automatons. Each has over twice as many words as the next, so that each word is rebuilt a
         #: few times only, even if words are added one by one.
         self._built: list[tuple[list[bytes], BytesAhoCorasick]] = []
 
     def __bool__(self) -> bool:
-        return bool(self._words)
+        return bool(self._fresh or self._built)
 
     def add(self, words: Iterable[bytes]) -> None:
         """Add words, in lower case."""
-        fresh = {word for word in words if word} - self._words
-        self._words |= fresh
-        self._fresh += fresh
+        self._fresh += filter(None, words)
 
     def places(self, lowered: bytes) -> list[tuple[int, int]]:
         """Where words are in a text in lower case; overlapping places are joined."""
@@ -225,13 +214,9 @@ class Redactor:
         """The exchange without bodies that may hold unknown secrets; a run knows all of its own."""
         return exchange
 
-    def stands_in(self, content: bytes) -> bool:
-        """Whether a text contains a secret."""
-        return bool(self._places(content.lower()))
-
     def _places(self, lowered: bytes, *, all_secret: bool = False) -> list[tuple[int, int]]:
         """Where secrets are in a text in lower case; ordinary words count in the places of secrets only."""
-        places = self._words.places(lowered) if self._secrets else []
+        places = self._words.places(lowered)
         if not self._ordinary:
             return places
         named = [each.span(each.lastgroup or 0) for each in _NAMED.finditer(lowered)]
@@ -241,11 +226,9 @@ class Redactor:
 
     def text(self, text: str, *, all_secret: bool = False) -> str:
         """The text with every known secret replaced, including one that `…` cuts short."""
-        if not self._secrets:
-            return text
         raw = _bytes(text)
         blanked = self.content(raw, all_secret=all_secret)
-        text = text if blanked is raw else _text(blanked)
+        text = text if blanked is raw else blanked.decode("utf-8", "surrogatepass")
         if _CUT not in text:
             return text
         *pieces, last = text.split(_CUT)
@@ -267,15 +250,6 @@ class Redactor:
             kept += [content[at:start], _bytes(REDACTED + SWAPPED * swapped)]
             at = end
         return b"".join([*kept, content[at:]])
-
-    def body(self, content: bytes, most: int, *, all_secret: bool = False) -> bytes:
-        """The first `most` bytes of a body, redacted, or somewhat less so that no secret is cut in two."""
-        longest = self._longest
-        if len(content) <= most + longest:
-            return self.content(content, all_secret=all_secret)[:most]
-        window = self.content(content[: most + longest], all_secret=all_secret)
-        # Drop the end of the window, which may hold a part of a secret.
-        return window[: max(0, len(window) - longest)][:most]
 
     def value(self, value: Any) -> Any:
         """A JSON value with every known secret replaced, also in member names."""
@@ -315,12 +289,10 @@ def _blank(value: str) -> str:
 def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     """An exchange that may be written to a file: without known secrets, long bodies cut."""
     exchange = redactor.withheld(exchange)
-    # Search everything at once: most exchanges have secrets in credential headers only.
     signs_in = is_sign_in(exchange)
-    redactor_of_texts = redactor if signs_in or redactor.stands_in(_all_of(exchange)) else _NOTHING_SECRET
-    text, response, sent = redactor_of_texts.text, exchange.response, exchange.request_body
-    sent = sent if sent == NO_BODY else _without(sent, redactor_of_texts, all_secret=signs_in)
-    headers = redactor_of_texts.headers(exchange.request_headers)
+    text, response, sent = redactor.text, exchange.response, exchange.request_body
+    sent = sent if sent == NO_BODY else _without(sent, redactor, all_secret=signs_in)
+    headers = redactor.headers(exchange.request_headers)
     if signs_in and sent.content != exchange.request_body.content:
         # The length of the body would reveal that of the password.
         headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "content-length")
@@ -336,8 +308,8 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
         and replace(
             response,
             reason=text(response.reason),
-            headers=redactor_of_texts.headers(response.headers),
-            body=_without(response.body, redactor_of_texts, all_secret=signs_in),
+            headers=redactor.headers(response.headers),
+            body=_without(response.body, redactor, all_secret=signs_in),
             url=text(response.url),
         ),
         authorization=authorization_template(exchange.request_headers, redactor),
@@ -345,26 +317,10 @@ def redacted(exchange: Exchange, redactor: Redactor) -> Exchange:
     )
 
 
-_NOTHING_SECRET: Final = Redactor()
-
-
-def _all_of(exchange: Exchange) -> bytes:
-    """All texts of an exchange that are kept, except headers that are always redacted."""
-    response = exchange.response
-    texts, bodies = [exchange.url], [exchange.request_body]
-    pairs = exchange.request_headers.pairs
-    if response is not None:
-        texts += [response.reason, response.url]
-        bodies.append(response.body)
-        pairs += response.headers.pairs
-    texts += [f"{name}: {value}" for name, value in pairs if name.lower() not in SECRET_HEADERS]
-    # More of a body than is kept, so that a secret across the cut is found.
-    return b"\n".join([_bytes("\n".join(texts)), *(body.content[: 2 * KEPT_BODY] for body in bodies)])
-
-
 def _without(body: Body, redactor: Redactor, *, all_secret: bool = False) -> Body:
     """A redacted body, cut to the length that is kept."""
-    kept = redactor.body(body.content, KEPT_BODY, all_secret=all_secret)
+    # All of it is searched before it is cut, so that no part of a secret is left at the end.
+    kept = redactor.content(body.content, all_secret=all_secret)[:KEPT_BODY]
     digest = body.digest
     # The digest of a body with its password would allow guessing the password.
     if kept != body.content[:KEPT_BODY]:

@@ -28,7 +28,7 @@ from registry_contracts.interface.operations import (
     is_valid_uid,
     parameters_of,
 )
-from registry_contracts.safe_text import cut
+from registry_contracts.safe_text import cut, listed
 from registry_contracts.settings.target import REALMS
 
 _Validator = jsonschema_rs.Draft202012Validator
@@ -48,8 +48,6 @@ _JSON: Final = "application/json"
 _SHOWN: Final = 200
 #: Longest part of a name in the path that is shown.
 _NAME_SHOWN: Final = 140
-#: How many wrong characters of an identifier are named.
-_MOST_NAMED: Final = 3
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 #: Bytes that a lone surrogate is written with.
 _HALF_SIGN: Final = rb"\ud"
@@ -101,8 +99,7 @@ def _in_path(operation: Operation, name: str, value: str) -> Iterator[RequestFau
 def _foreign(uid: str) -> str:
     """The characters of a uid that the rule forbids, each once, at most a few."""
     refused = [character for character in dict.fromkeys(uid) if not is_valid_uid(character * UID_SHORTEST)]
-    more = len(refused) - _MOST_NAMED
-    return ", ".join(map(repr, refused[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
+    return listed(map(repr, refused))
 
 
 def _in_query(operation: Operation, query: Sequence[tuple[str, str]]) -> Iterator[RequestFault]:
@@ -380,11 +377,6 @@ class RequestFacts:
     faults: tuple[RequestFault, ...]
     base_url: str
 
-    @property
-    def valid(self) -> bool:
-        """Whether it follows the interface, as far as one request shows."""
-        return not self.faults
-
 
 def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None) -> RequestFacts | None:
     """Read a request; None if it matches no operation of the interface.
@@ -463,3 +455,21 @@ def clauses_of(facts: RequestFacts) -> Iterator[tuple[RequestFault, Clause]]:
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         if clause is not None:
             yield fault, clause
+
+
+_SUBJECT: Final = re.compile(r"/api/v\d+/documents/(?:schemas/[^/]+/)?(?P<name>[^/]+)")
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+#: The subject of lists, creations and other requests whose address names no document.
+EVERYTHING: Final = "*"
+
+
+def subject_of(url: str) -> str:
+    """The document that an address names; `EVERYTHING` if it names none."""
+    match = _SUBJECT.search(urlsplit(url).path)
+    name = unquote(match["name"]) if match else ""
+    return EVERYTHING if not name or name == "schemas" else name
+
+
+def writes(method: str, url: str) -> bool:
+    """Whether a request may change anything; signing in does not."""
+    return method.upper() not in _READS and not urlsplit(url).path.endswith("/authentication/token")

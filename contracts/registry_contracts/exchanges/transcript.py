@@ -34,12 +34,8 @@ def heading(exchange: Exchange) -> str:
     """Return a one-line heading: operation, role, realm, status and duration."""
     what = f"{exchange.operation or exchange.method} as {exchange.role or 'no role'}"
     where = where_in_words(exchange.operation, [exchange.realm])
-    return f"{what} {where}: {exchange.status or 'no response'}, {milliseconds(exchange)}"
-
-
-def milliseconds(exchange: Exchange) -> str:
-    """Return how long an exchange took, as `12 ms`."""
-    return f"{(exchange.seconds or 0.0) * 1000:.0f} ms"
+    milliseconds = f"{(exchange.seconds or 0.0) * 1000:.0f} ms"
+    return f"{what} {where}: {exchange.status or 'no response'}, {milliseconds}"
 
 
 def request_text(exchange: Exchange, limit: int = _SHOWN_CHARACTERS) -> str:
@@ -141,7 +137,9 @@ def request_words(exchange: Exchange, slots: Sequence[Slot] = ()) -> list[str]:
     sent = exchange.request_headers
     for name, value in sent.pairs:
         if name.lower() == "authorization":
-            words += ["-H", _authorization(name, exchange.authorization or value, exchange.role)]
+            # The token's variable, cut if the request cut it.
+            of_token = secret_slot(TOKEN_VARIABLE, exchange.role, _IN_HEADER)
+            words += ["-H", shell_word(_header(name, exchange.authorization or value), (of_token,))]
         elif name.lower() not in _LEFT_OUT and _HEADER_NAME.fullmatch(name):
             words += ["-H", shell_word(_header(name, value), in_texts)]
     # Headers that curl would add by itself are suppressed.
@@ -248,11 +246,6 @@ def secret_slot(kind: str, role: str | None, pattern: re.Pattern[str] = _IN_TEXT
         return f"${name}" if found.end() == len(found.string) else f"${{{name}}}"
 
     return pattern, variable
-
-
-def _authorization(name: str, kept: str, role: str | None) -> str:
-    """The Authorization header as a shell word, with the token's variable, cut if the request cut it."""
-    return shell_word(_header(name, kept), (secret_slot(TOKEN_VARIABLE, role, _IN_HEADER),))
 
 
 def _header(name: str, value: str) -> str:

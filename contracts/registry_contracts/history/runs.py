@@ -251,8 +251,9 @@ class Trend(Format, array_like=True, frozen=True):
         )
 
 
-def trends(history: History, target: str, series: str | None = None) -> dict[tuple[str, str], Trend]:
-    """Return the trend of each clause and realm that a series judged; by default the latest series."""
+def trends(history: History, target: str | None, series: str | None = None) -> dict[tuple[str, str], Trend]:
+    """Return the trend of each clause and realm that a series judged; by default the latest series, and target."""
+    target = target or next(iter(history.targets), "")
     series = series or next(iter(history.series_of(target)), "")
     judged: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for entry in history.of(target, series):
@@ -313,11 +314,10 @@ def past_of(history: History, target: str, series: str) -> Past:
     return Past(tuple(runs[-SHOWN_RUNS:]), cells)
 
 
-def write_past(folder: Path, past: Past) -> Path:
-    """Write `past.json` into a run folder and return its path."""
-    path = folder / PAST_FILE_NAME
-    path.write_text(json.dumps(checked(past, Past, PAST_FILE_NAME), separators=(",", ":")) + "\n", "utf-8")
-    return path
+def write_past(folder: Path, past: Past) -> None:
+    """Write `past.json` into a run folder."""
+    text = json.dumps(checked(past, Past, PAST_FILE_NAME), separators=(",", ":"))
+    (folder / PAST_FILE_NAME).write_text(text + "\n", "utf-8")
 
 
 def read_past(folder: Path) -> Past:

@@ -11,8 +11,7 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.transcript import curl
 from registry_contracts.interface.description import Operation
 from registry_contracts.manual.manual_session import ManualSession
-from registry_contracts.manual.prepared_requests import PreparedRequest, RequestOptions, RequestPreparer
-from registry_contracts.session.actor import Actor
+from registry_contracts.manual.prepared_requests import RequestOptions, RequestPreparer
 from registry_contracts.session.pipeline import UNSENT
 
 
@@ -28,11 +27,6 @@ class CallResult:
     def sent(self) -> bool:
         """Whether the request was sent; a dry run sends none."""
         return self.recorded.fault != UNSENT
-
-    @property
-    def spoilt(self) -> bool:
-        """Whether the environment prevented an answer."""
-        return self.sent and self.recorded.fault is not None
 
 
 @dataclass
@@ -58,7 +52,7 @@ class CallResults:
     @property
     def spoilt(self) -> bool:
         """Whether the environment prevented the answer of a call."""
-        return any(result.spoilt for result in self.results)
+        return any(result.recorded.fault not in (None, UNSENT) for result in self.results)
 
 
 def call(
@@ -78,7 +72,8 @@ def call(
         live: Whether the records that the request needs may be created first.
 
     Raises:
-        UsageError: the options name a part that the operation does not have, or the request must not be sent.
+        UsageError: the options name a part that the operation does not have, or a foreign record.
+        GuardViolation: the request must not be sent.
         Blocked, EnvironmentFault: a record that the request needs cannot be created.
     """
     calls = CallResults()
@@ -87,20 +82,11 @@ def call(
         prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
         calls.notes += [note for note in prepared.notes if note not in calls.notes]
         _refuse_foreign(session, operation, prepared.request.path)
-        calls.results.append(_send(session, actor, prepared))
+        exchange = prepared.request.send(actor)
+        judged = judge(exchange, session.redactor.knows, right=prepared.right)
+        recorded = session.recorded[exchange.id]
+        calls.results.append(CallResult(recorded, judged, curl(recorded)))
     return calls
-
-
-def _send(session: ManualSession, actor: Actor, prepared: PreparedRequest) -> CallResult:
-    """Send one prepared request, and judge the exchange.
-
-    Raises:
-        GuardViolation: the request must not be sent.
-    """
-    exchange = prepared.request.send(actor)
-    judged = judge(exchange, session.redactor.knows, right=prepared.right)
-    recorded = session.recorded[exchange.id]
-    return CallResult(recorded, judged, curl(recorded))
 
 
 def _refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:

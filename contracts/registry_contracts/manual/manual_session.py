@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from registry_contracts.errors import EnvironmentFault, UsageError, suggestion
-from registry_contracts.evidence.run_folder import new_folder
+from registry_contracts.evidence.run_folder import new_folder, remove_folder
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.draft_cleanup import DraftCleanup
@@ -33,10 +34,9 @@ _LONGEST_SIGN_IN_SECONDS: Final = 10.0
 
 
 class ManualSession(Session):
-    """A session for manual requests; `open_manual_session` and `open_dry_run` make it.
+    """A session for manual requests; `open_manual_session` makes it.
 
     Args:
-        seed: Makes identifiers repeatable, except for the run's token in them.
         ledger_folder: Run folder for the ledger, so that a sweep can remove what a killed session left; None if the
             target ends with the session.
 
@@ -48,7 +48,6 @@ class ManualSession(Session):
         self,
         target: Target,
         token: str,
-        seed: str | None,
         *,
         disposable: bool,
         ledger_folder: Path | None = None,
@@ -58,7 +57,7 @@ class ManualSession(Session):
         super().__init__(
             target,
             _NAME,
-            namespace=namespace_of(target, token, seed),
+            namespace=namespace_of(target, token),
             ledger_folder=ledger_folder,
             request_budget=target.pace.request_budget,
             disposable=disposable,
@@ -135,16 +134,17 @@ class SessionOptions:
 
     Attributes:
         target: As the option gives it; None for the variables or the sandbox.
-        sandbox_arguments: Further options for the embedded sandbox.
+        sandbox_arguments: Further options for the embedded sandbox, as one text.
         reports: Folder for the run folder with the ledger.
         keep: Whether created drafts are kept.
+        dry_run: Whether requests are prepared, guarded and shown, but not sent.
     """
 
-    target: str | None = None
-    sandbox_arguments: tuple[str, ...] = ()
-    seed: str | None = None
-    reports: Path = Path("reports")
+    target: str | None
+    sandbox_arguments: str
+    reports: Path
     keep: bool = False
+    dry_run: bool = False
 
 
 @dataclass
@@ -173,33 +173,26 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
         UsageError: the target's settings cannot be used.
         SuiteError: the embedded sandbox does not start.
     """
-    settings, token = _settings(options), new_run_token()
+    arguments, token = shlex.split(options.sandbox_arguments), new_run_token()
+    settings = load_target(options.target, os.environ, Path.cwd())
+    refuse_sandbox_arguments(settings, arguments)
     disposable, left.kept = settings is None, options.keep
     with ExitStack() as stack:
-        target = settings or stack.enter_context(serve_sandbox(DEFAULT_SIZE_LIMIT, options.sandbox_arguments))
-        folder = None if disposable else stack.enter_context(_run_folder(options, target, token, left))
-        session = ManualSession(target, token, options.seed, disposable=disposable, ledger_folder=folder)
+        if settings is not None:
+            target = settings
+        elif options.dry_run:
+            target = sandbox_target(_UNSTARTED, DEFAULT_SIZE_LIMIT)
+        else:
+            target = stack.enter_context(serve_sandbox(DEFAULT_SIZE_LIMIT, arguments))
+        lasting = not (disposable or options.dry_run)
+        folder = stack.enter_context(_run_folder(options, target, token, left)) if lasting else None
+        session = ManualSession(
+            target, token, disposable=disposable, ledger_folder=folder, dry_run=options.dry_run
+        )
         stack.enter_context(session)
-        if not (disposable or options.keep):
+        if lasting and not options.keep:
             stack.callback(DraftCleanup(session).at_the_end, last=True)
         yield session
-
-
-@contextmanager
-def open_dry_run(options: SessionOptions) -> Iterator[ManualSession]:
-    """Open a session that sends nothing: it prepares, guards and shows requests."""
-    settings = _settings(options)
-    target = settings or sandbox_target(_UNSTARTED, DEFAULT_SIZE_LIMIT)
-    with ManualSession(
-        target, new_run_token(), options.seed, disposable=settings is None, dry_run=True
-    ) as session:
-        yield session
-
-
-def _settings(options: SessionOptions) -> Target | None:
-    settings = load_target(options.target, os.environ, Path.cwd())
-    refuse_sandbox_arguments(settings, options.sandbox_arguments)
-    return settings
 
 
 @contextmanager
@@ -233,9 +226,7 @@ def _run_folder(options: SessionOptions, target: Target, token: str, left: Lefto
             }
             _write_facts(folder, facts | kept)
         else:
-            shutil.rmtree(folder, ignore_errors=True)
-            with suppress(OSError):  # others keep something in it
-                folder.parent.rmdir()
+            remove_folder(folder)
 
 
 def _write_facts(folder: Path, facts: Mapping[str, Any]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import copy
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from registry_contracts.cases.generated_cases import Fault, with_fault
+from registry_contracts.cases.generated_cases import Fault, walk, with_fault
 from registry_contracts.cases.requests import ABSENT, CONTENT, OrdinaryRequests, Request
 from registry_contracts.cases.sample_records import (
     NO_LANGUAGE,
@@ -25,7 +25,7 @@ from registry_contracts.cases.world import World
 from registry_contracts.checks.outcomes import Untested
 from registry_contracts.errors import UsageError, suggestion
 from registry_contracts.file_formats import is_file, parse, read_bytes
-from registry_contracts.interface.catalogue import Catalogue, load_catalogue
+from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import Operation, operations_with
 from registry_contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
 from registry_contracts.manual.manual_session import ManualSession
@@ -152,17 +152,6 @@ def _is_there(parts: Any, steps: Steps) -> bool:
     return True
 
 
-def walk(value: Any, steps: Sequence[str]) -> Any:
-    """Return the value at the end of some steps; an item's step is its number.
-
-    Raises:
-        KeyError, IndexError, TypeError, ValueError: there is no value.
-    """
-    for step in steps:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value
-
-
 def _put(parts: dict[str, Any], steps: Steps, value: Any) -> None:
     """Set a value, and create missing objects around it; the number after a list's last item appends to it."""
     holder: Any = parts
@@ -205,9 +194,9 @@ _VALUES: Final[Mapping[str, Any]] = {
 }
 
 
-def known_faults(operation: str, catalogue: Catalogue) -> list[Fault]:
+def known_faults(operation: str) -> list[Fault]:
     """List the faults of an operation that a clause covers and that one request can have alone."""
-    covered = (fault for clause in catalogue.by_operation(operation) for fault in clause.faults)
+    covered = (fault for clause in load_catalogue().by_operation(operation) for fault in clause.faults)
     made = []
     for key in dict.fromkeys(covered):
         place, _, kind = key.partition(":")
@@ -223,7 +212,7 @@ def _choose_fault(operation: str, name: str) -> Fault:
     Raises:
         UsageError: the operation does not have the fault; suggests the nearest one.
     """
-    possible = known_faults(operation, load_catalogue())
+    possible = known_faults(operation)
     for fits in (
         lambda fault: fault.key == name,
         lambda fault: fault.key.partition(":")[0] == name,
@@ -241,8 +230,6 @@ def _choose_fault(operation: str, name: str) -> Fault:
     )
 
 
-#: Roles that own the records of their requests, so that a right request must be accepted.
-_OWNERS: Final = (AUTHOR,)
 _RULED: Final = ("uid", "identifier")
 _EDGES: Final = {"too-short": UID_SHORTEST - 1, "too-long": UID_LONGEST + 1}
 #: Roles for which the author creates the records.
@@ -297,7 +284,6 @@ class RequestPreparer:
             UsageError: the options name a part that the operation does not have.
             Blocked, EnvironmentFault: a record that the request needs cannot be created.
         """
-        self._notes.clear()
         settings = [(steps, self._filled(value)) for steps, value in options.settings]
         path = {steps[1]: value for steps, value in settings if steps[0] == "path"}
         for name in path.keys() - set(self._operation.path_parameters):
@@ -328,7 +314,8 @@ class RequestPreparer:
                 holder[last] = None
             else:
                 del holder[int(last) if isinstance(holder, list) else last]
-        right = options.is_empty and self._role in _OWNERS and not self._notes
+        # The author owns the records of its requests, so that a right one must be accepted.
+        right = options.is_empty and self._role == AUTHOR and not self._notes
         body = parts.get("body", ABSENT)
         sent = Request(request.operation, parts["path"], parts["query"], parts["header"], body)
         return PreparedRequest(sent, right, tuple(self._notes))

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from registry_contracts.errors import EnvironmentFault
-from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.operations import DOCUMENT_REALMS
 from registry_contracts.manual.manual_session import ManualSession
 from registry_contracts.plugin.preflight import Diagnosis, Preflight, State
+from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import AUTHOR
 
 #: Settings that name records a run reads.
@@ -80,11 +80,7 @@ def _named_records(session: ManualSession) -> Iterator[Diagnosis]:
     for realm in (name for name in session.target.realms if name in DOCUMENT_REALMS):
         settings, author = session.target.realm_settings(realm), session.actor(AUTHOR, realm)
         first = {name: _first(getattr(settings, name)) for name in _NAMED_RECORDS}
-        without = [
-            name
-            for name, uid in first.items()
-            if uid and not _succeeded(author.send("getDraft", path={"uid": uid}))
-        ]
+        without = [name for name, uid in first.items() if uid and not _is_readable(author, uid)]
         if without:
             state = State.SETTINGS if "published_identifier" in without else State.OK
             yield Diagnosis(realm, state, f"the first record has no readable draft: {', '.join(without)}")
@@ -94,5 +90,6 @@ def _first(named: Any) -> str | None:
     return named if isinstance(named, str) else next(iter(named or ()), None)
 
 
-def _succeeded(exchange: Exchange) -> bool:
-    return exchange.fault is None and exchange.response is not None and exchange.response.success
+def _is_readable(author: Actor, uid: str) -> bool:
+    exchange = author.send("getDraft", path={"uid": uid})
+    return exchange.answered and exchange.answer.success

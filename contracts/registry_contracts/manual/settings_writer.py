@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from registry_contracts.errors import UsageError
+from registry_contracts.manual.recorded_settings import RecordedSettings
 from registry_contracts.safe_text import json_text
 from registry_contracts.session.shared_state import write_whole
 from registry_contracts.settings.target import (
     ACCOUNT_ROLES,
     OF_ONE_REALM,
     RealmSettings,
-    ServiceNames,
 )
 
 SAMPLES: Final = "samples"
@@ -32,28 +32,6 @@ _ROLES: Final = {
     "nau": "holds the NAU role",
     "other": "a second author, who owns the record named by others_identifier",
 }
-
-
-@dataclass(frozen=True)
-class TargetSettings:
-    """The contents of a settings file.
-
-    Attributes:
-        name: Of the target, and of the file without its ending.
-        base_url: Empty if unknown; a person then fills the line in.
-        variables: Role → names of the variables of its e-mail and its password.
-        realm: Realm → setting → value.
-        remarks: Lines at the top of the file.
-        names: The target's own names for documented ones.
-    """
-
-    name: str
-    base_url: str
-    realms: tuple[str, ...]
-    variables: Mapping[str, tuple[str, str]]
-    realm: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    names: ServiceNames = field(default_factory=ServiceNames)
 
 
 def default_variables(role: str) -> tuple[str, str]:
@@ -73,8 +51,13 @@ def settings_path(name: str, folder: Path) -> Path:
     return folder / f"{name.removesuffix('.toml')}.toml"
 
 
-def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
+def write_settings(
+    path: Path, base_url: str, realms: tuple[str, ...], learned: RecordedSettings
+) -> list[Path]:
     """Write the settings file and its samples, each whole or not at all.
+
+    Args:
+        base_url: Empty if unknown; a person then fills the line in.
 
     Returns:
         The written files, the settings file last.
@@ -82,7 +65,7 @@ def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
     Raises:
         UsageError: a file cannot be written.
     """
-    writer = _Writer(settings)
+    writer = _Writer(path.stem, base_url, realms, learned)
     samples = {path.parent / SAMPLES / name: text for name, text in writer.samples()}
     # Recorded documents are not committed unless a person decides so.
     unseen = {path.parent / SAMPLES / ".gitignore": "*\n"} if samples else {}
@@ -102,9 +85,9 @@ def write_settings(settings: TargetSettings, path: Path) -> list[Path]:
 class _Writer:
     """Makes a settings file: known settings, once if equal in every realm; the others as commented examples."""
 
-    def __init__(self, settings: TargetSettings) -> None:
-        self._settings = settings
-        first, *others = (settings.realm.get(realm, {}) for realm in settings.realms)
+    def __init__(self, name: str, base_url: str, realms: tuple[str, ...], learned: RecordedSettings) -> None:
+        self._name, self._base_url, self._realms, self._learned = name, base_url, realms, learned
+        first, *others = (learned.realms.get(realm, {}) for realm in realms)
         #: Settings that several realms share with the same value.
         self._common = {
             name: value
@@ -113,7 +96,7 @@ class _Writer:
         }
         self._own = {
             realm: {name: value for name, value in given.items() if name not in self._common}
-            for realm, given in settings.realm.items()
+            for realm, given in learned.realms.items()
         }
 
     def samples(self) -> Iterator[tuple[str, str]]:
@@ -127,27 +110,26 @@ class _Writer:
                     )
 
     def _sample_name(self, realm: str, setting: str) -> str:
-        parts = self._settings.name.removesuffix(".toml"), realm, setting.removesuffix("_document")
+        parts = self._name, realm, setting.removesuffix("_document")
         return f"{'-'.join(filter(None, parts))}.json"
 
     @property
     def text(self) -> str:
         """The text of the settings file."""
-        settings = self._settings
-        lines = [f"# {line}" for line in (*_HEAD, *settings.remarks)]
-        lines += ["", f"base_url = {_toml(settings.base_url)} # the address before /api/v2013"]
+        lines = [f"# {line}" for line in (*_HEAD, *self._learned.notes)]
+        lines += ["", f"base_url = {_toml(self._base_url)} # the address before /api/v2013"]
         lines += ['kind = "development" # the only kind the suite writes to']
-        lines += [f"realms = {_toml(settings.realms)}"]
+        lines += [f"realms = {_toml(self._realms)}"]
         for role in ACCOUNT_ROLES:
-            email, password = map(_toml, settings.variables.get(role, default_variables(role)))
+            email, password = map(_toml, default_variables(role))
             lines += ["", f"[accounts.{role}] # {_ROLES[role]}"]
             lines += [f"email_env = {email}", f"password_env = {password}"]
         lines += ["", "[realm] # for all realms; a realm's own table goes first"]
         lines += [*self._given("", self._common), *self._examples(_SETTINGS.keys() - set(OF_ONE_REALM))]
         lines += ["# Of one realm, below its own table:", *self._examples(OF_ONE_REALM)]
-        for realm in settings.realms:
+        for realm in self._realms:
             lines += ["", f"[realm.{realm}]", *self._given(realm, self._own.get(realm, {}))]
-        names = [f"{name} = {_toml(value)}" for name, value in asdict(settings.names).items() if value]
+        names = [f"{name} = {_toml(value)}" for name, value in asdict(self._learned.names).items() if value]
         return "\n".join([*lines, *(["", "[names]", *names] if names else [])]) + "\n"
 
     def _given(self, realm: str, given: Mapping[str, Any]) -> Iterator[str]:
@@ -158,7 +140,7 @@ class _Writer:
     def _examples(self, names: Collection[str]) -> Iterator[str]:
         """Yield a comment for each setting that no realm has, with an example and its meaning."""
         for name in (name for name in _SETTINGS if name in names):
-            if not any(name in given for given in self._settings.realm.values()):
+            if not any(name in given for given in self._learned.realms.values()):
                 described = _SETTINGS[name].metadata
                 yield f"# {name} = {_toml(described['example'])} # {described['meaning']}"
 

@@ -22,8 +22,7 @@ from typing import Any, Final
 
 import pytest
 
-from registry_contracts.errors import INTERRUPTING_SIGNALS, breakdown
-from registry_contracts.evidence.record import ExitCode
+from registry_contracts.errors import INTERRUPTING_SIGNALS, ExitCode, breakdown
 from registry_contracts.plugin.plan import Plan
 from registry_contracts.plugin.worker import MAIN, Worker
 from registry_contracts.safe_text import displayed, many, plain_line

@@ -21,9 +21,8 @@ from typing import Any, Final
 
 import pytest
 
-from registry_contracts.errors import RegistryContractsError, SuiteError, UsageError, breakdown
+from registry_contracts.errors import ExitCode, RegistryContractsError, SuiteError, UsageError, breakdown
 from registry_contracts.evidence.journal import journal_path
-from registry_contracts.evidence.record import ExitCode
 from registry_contracts.evidence.run_comparison import Comparison
 from registry_contracts.evidence.run_folder import (
     forget_latest,

@@ -8,8 +8,9 @@ from typing import Final
 
 import pytest
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.findings import ConsumerScope
-from registry_contracts.evidence.record import ExitCode, Verdict
+from registry_contracts.evidence.record import Verdict
 from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.exchanges.redaction import is_ordinary
 from registry_contracts.interface.operations import in_realms

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from registry_contracts.evidence.record import ExitCode
+from registry_contracts.errors import ExitCode
 from registry_contracts.proving.floor import Floor, Share
 from registry_contracts.proving.trials import Kind, Outcome, Part, Result
 from registry_contracts.safe_text import many

@@ -11,8 +11,9 @@ from typing import Any, Final
 import pytest
 
 from registry_contracts.checks.table import UNIVERSAL
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.findings import Finding, Standing
-from registry_contracts.evidence.record import ExitCode, Verdict
+from registry_contracts.evidence.record import Verdict
 from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.profiles import Profile

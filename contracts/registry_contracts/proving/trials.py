@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from registry_contracts.evidence.record import ExitCode
+from registry_contracts.errors import ExitCode
 from registry_contracts.file_formats import Count, Name, Seconds
 from registry_contracts.proving.services import AND, PERMANENT_RECORDS
 from registry_contracts.settings.target import Pace

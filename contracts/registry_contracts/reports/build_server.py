@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 from junitparser.junitparser import FinalResult
@@ -22,12 +22,11 @@ from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.description import where_in_words
 from registry_contracts.reports.cards import in_text
 from registry_contracts.safe_text import plain_line, printable, tell_runner
-from registry_contracts.settings.target import target_in_words
 
 FILE_NAME = "junit.xml"
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
     """Write `junit.xml`.
 
     A failed case is a failure, a broken one an error. Inconclusive and untested cases are skipped, with the reason as
@@ -35,8 +34,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     Deviations that must be changed are failures in a suite of their own, and so is breaking drift if it fails the run;
     other drift passes. The format is the Ant JUnit schema as Jenkins reads it.
     """
-    judged = target_in_words(record.run.target, record.run.base_url)
-    xml = JUnitXml(f"registry-contracts: {printable(judged)}")
+    xml = JUnitXml(f"registry-contracts: {printable(record.run.target_in_words)}")
     for realm in dict.fromkeys([*record.run.realms, *(case.realm for case in record.cases)]):
         suite = TestSuite(printable(realm))
         suite.timestamp = record.run.started
@@ -52,34 +50,26 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         ("drift", _drift(verdict.drift)),
         ("the run itself", _broken_run(verdict, record.run.refused)),
     ):
-        suite = _suite(name, rows)
+        suite = TestSuite(name)
+        suite.add_testcases([_entry(*row) for row in rows])
         if suite.tests:
             xml.add_testsuite(suite)
     xml.update_statistics()  # type: ignore[no-untyped-call]
     # Jenkins' schema (junit-10.xsd of its xUnit plugin) allows this attribute in suites only.
     xml._elem.attrib.pop("skipped", None)
-    path = folder / FILE_NAME
-    path.write_bytes(b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring())  # type: ignore[no-untyped-call]
-    return path
+    content = b'<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring()  # type: ignore[no-untyped-call]
+    (folder / FILE_NAME).write_bytes(content)
 
 
 def _case(case: Case, verdict: RunVerdict) -> TestCase:
     module, _, name = case.id.partition("::")
-    entry = TestCase(
-        name=printable(name or case.id),
-        classname=printable(module.removesuffix(".py").replace("/", ".")),
-        time=round(case.seconds, 3),
-    )
-    result = _result(case, verdict)
-    if result is not None:
-        entry.result = result
-    entry.system_out = printable(_output(case))
-    return entry
+    place = module.removesuffix(".py").replace("/", ".")
+    return _entry(name or case.id, place, _output(case), _result(case, verdict), time=round(case.seconds, 3))
 
 
 def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     reason = case.reason or (case.blocked_by.cause if case.blocked_by else "no reason was given")
-    mine = verdict.findings_of(case)
+    mine = [finding for finding in verdict.findings if case.id in finding.cases]
     scope = scope_of(mine)
     if case.outcome in {Verdict.FAIL, Verdict.ADVISORY} and scope is not ConsumerScope.COUNTS:
         return Skipped(
@@ -89,7 +79,11 @@ def _result(case: Case, verdict: RunVerdict) -> FinalResult | None:
     if case.outcome is Verdict.ERROR:
         return Error(printable(reason), "suite error")
     if case.outcome is Verdict.FAIL:
-        causes = verdict.causes_of(case)
+        causes = [
+            cause
+            for cause in verdict.causes
+            if any(case.id in finding.cases for finding in cause.all_findings)
+        ]
         message = "; ".join(cause.headline for cause in causes) or reason
         failure = Failure(printable(message), "contradiction")
         failure.text = printable("\n\n".join([*map(in_text, causes), *map(_finding, mine)]))
@@ -132,18 +126,13 @@ def _accepted(verdict: RunVerdict, finding: Finding) -> str:
 _Row = tuple[str, str, str, FinalResult | None]
 
 
-def _suite(name: str, rows: Iterable[_Row]) -> TestSuite:
-    """A suite of rows that are no cases."""
-    suite, entries = TestSuite(name), []
-    for title, place, said, result in rows:
-        entry = TestCase(name=printable(title), classname=printable(place))
-        if result is not None:
-            entry.result = result
-        if said:
-            entry.system_out = printable(said)
-        entries.append(entry)
-    suite.add_testcases(entries)
-    return suite
+def _entry(title: str, place: str, said: str, result: FinalResult | None, **more: Any) -> TestCase:
+    entry = TestCase(name=printable(title), classname=printable(place), **more)
+    if result is not None:
+        entry.result = result
+    if said:
+        entry.system_out = printable(said)
+    return entry
 
 
 def _deviations(outcomes: Iterable[DeviationOutcome]) -> Iterator[_Row]:
@@ -191,11 +180,6 @@ _FROM_DATA: Final = re.compile(r"[%\r\n]")
 _FROM_PROPERTY: Final = re.compile(r"[%\r\n:,]")
 
 
-def _word(finding: Finding) -> str:
-    # Findings outside the consumer do not fail the run.
-    return _WORDS[finding.standing if finding.counted else Standing.OBSERVED]
-
-
 def _place(clause: Clause | None) -> tuple[str, int]:
     """File and line of a clause."""
     if clause is None or not clause.file:
@@ -205,16 +189,17 @@ def _place(clause: Clause | None) -> tuple[str, int]:
 
 def annotation_lines(verdict: RunVerdict) -> Iterator[str]:
     """A command for GitHub's runner for each finding, the worst first, escaped so that it holds no other command."""
-    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
     for cause in verdict.causes:
-        file, line = _place(clauses.get(cause.clause))
+        file, line = _place(verdict.clauses.get(cause.clause))
         properties = {"file": file, "line": str(line), "title": f"{cause.clause}: {cause.place}"}
         shown = ",".join(
             f"{name}={_escaped(plain_line(value, _LONGEST), _FROM_PROPERTY)}"
             for name, value in properties.items()
         )
         message = f"{cause.headline} {cause.lead.rate_in_words}; registry-contracts explain {cause.clause}"
-        yield f"::{_word(cause.lead)} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
+        # Findings outside the consumer do not fail the run.
+        word = _WORDS[cause.standing if cause.counted else Standing.OBSERVED]
+        yield f"::{word} {shown}::{_escaped(plain_line(message, _LONGEST), _FROM_DATA)}"
 
 
 def _escaped(text: str, what: re.Pattern[str]) -> str:

@@ -1,4 +1,7 @@
-"""The card of a cause: everything that the terminal, tickets, JUnit, the page and the summary show about it."""
+"""The card of a cause: everything that the terminal, tickets, JUnit, the page and the summary show about it.
+
+Its files: `findings/<id>.json` for each finding, and for each cause `<id>.md` for a ticket and `<id>.sh`.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,32 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from msgspec import structs
 
 from registry_contracts.evidence.causes import Cause
 from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.evidence.record import RunRecord
 from registry_contracts.evidence.terms import Deviation
 from registry_contracts.evidence.verdicts import RunVerdict
-from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.exchange import Exchange, exchange_entry
 from registry_contracts.exchanges.transcript import heading, request_text, response_text
+from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import Clause
 from registry_contracts.reports.earlier_writes import earlier_writes
 from registry_contracts.reports.pages import markdown_template
 from registry_contracts.reports.scripts import script
 from registry_contracts.reports.shell_commands import NextCommand, own_commands
-from registry_contracts.safe_text import cut, many, plain_line
+from registry_contracts.reports.verdict_json import target_of
+from registry_contracts.safe_text import cut, json_text, listed, many, plain_line
 
 FOLDER_NAME: Final = "findings"
 #: Ending of the script that sends the requests of a finding.
 SCRIPT: Final = ".sh"
+_KINDS: Final = (".json", ".md", SCRIPT)
 #: Most findings in the terminal; the report has all.
 _FINDINGS_AT_MOST: Final = 40
-_FOLLOWING_AT_MOST: Final = 3
 _LONGEST: Final = 400
 #: Longest body in a ticket: of the finding's exchanges, and of earlier writes.
 _BODY, _EARLIER_BODY = 20_000, 4_000
@@ -79,10 +86,9 @@ class Card:
         return next((exchange for exchange in self.shown if exchange.id == self.cause.culprit), None)
 
 
-def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
-    """Return the card of a cause."""
+def _card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
     finding = cause.lead
-    shown = shown_exchanges(record, finding)
+    shown = _shown_exchanges(record, finding)
     before = earlier_writes(record, shown, f"{finding.expected} {finding.seen}")
     cases = dict.fromkeys(case for finding in cause.findings for case in finding.cases)
     everywhere = "Run all cases of its clause, from any machine"
@@ -91,7 +97,7 @@ def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> 
         cause=cause,
         clause=clause,
         accepted=record.run.terms.entry(cause.lead.deviation),
-        cases=tuple(case_names(record, cases)),
+        cases=tuple(_case_names(record, cases)),
         before=before,
         shown=shown,
         commands=(*own_commands(record.run.command, cause.lead), all_cases),
@@ -101,16 +107,15 @@ def card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> 
 
 def cards_of(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
     """Yield the cards of a run, the worst first."""
-    clauses = {cell.clause.id: cell.clause for cell in verdict.cells}
-    return (card_of(record, cause, clauses.get(cause.clause)) for cause in verdict.causes)
+    return (_card_of(record, cause, verdict.clauses.get(cause.clause)) for cause in verdict.causes)
 
 
-def shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
+def _shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
     """Return the exchanges of a finding that the record holds, in the order of the sequence."""
     return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
 
 
-def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -> list[str]:
+def _case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -> list[str]:
     """Return the names of cases, each once."""
     names = {case.id: case.name for case in record.cases}
     return list(dict.fromkeys(names.get(case, case) for case in cases))
@@ -118,9 +123,7 @@ def case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -
 
 def following(cause: Cause[Finding]) -> str:
     """The contradictions that only follow from a cause, as text."""
-    named = list(dict.fromkeys(f"{each.clause} ({each.operation})" for each in cause.follows))
-    more = len(named) - _FOLLOWING_AT_MOST
-    return cut(", ".join(named[:_FOLLOWING_AT_MOST]) + (f" and {more} more" if more > 0 else ""), _LONGEST)
+    return cut(listed(dict.fromkeys(f"{each.clause} ({each.operation})" for each in cause.follows)), _LONGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,7 @@ def in_text(cause: Cause[Finding]) -> str:
     return "\n".join([f"{cause.place}: {cause.headline}", *details, *follows])
 
 
-def markdown(record: RunRecord, card: Card) -> str:
+def _markdown(record: RunRecord, card: Card) -> str:
     """Return a card as a Markdown page, ready for a ticket."""
     return markdown_template("finding.md.j2").render(
         card=card,
@@ -209,3 +212,39 @@ def _facts(record: RunRecord, card: Card) -> dict[str, str]:
         "Cases": "; ".join(card.cases),
         "Target": f"{record.run.target} ({record.run.base_url}), {record.run.started}",
     }
+
+
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write the files, and remove those of an earlier rendering; the folder also exists without findings."""
+    target = folder / FOLDER_NAME
+    target.mkdir(exist_ok=True)
+    for stale in (path for kind in _KINDS for path in target.glob(f"*{kind}")):
+        stale.unlink()
+    for finding in verdict.findings:
+        content = json_text(_build(record, finding, verdict.clauses.get(finding.clause)), indent=2)
+        (target / f"{finding.id}.json").write_text(content + "\n", "utf-8")
+    for card in cards_of(record, verdict):
+        (target / f"{card.cause.id}.md").write_text(_markdown(record, card), "utf-8")
+        if card.script:
+            (target / f"{card.cause.id}{SCRIPT}").write_text(card.script, "utf-8", newline="\n")
+
+
+def _build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[str, Any]:
+    """Return a finding with its clause, its target and its exchanges.
+
+    `level`, `wording` and `source` are null if the catalogue lacks the clause. `sequence` is the minimal sequence that
+    shows the finding; `arranged` was sent before it.
+    """
+    run, shown = record.run, _shown_exchanges(record, finding)
+    texts = f"{finding.expected} {finding.seen}"
+    of_clause = {name: getattr(clause, name, None) for name in ("level", "wording", "source")}
+    around = {
+        "target": target_of(record),
+        "seed": run.seed,
+        "started": run.started,
+        "versions": run.versions,
+        "case_names": _case_names(record, finding.cases),
+        "arranged": [exchange_entry(each) for each in earlier_writes(record, shown, texts)],
+        "sequence": [exchange_entry(each) for each in shown],
+    }
+    return dict(plain({**structs.asdict(finding), **of_clause, **around}))

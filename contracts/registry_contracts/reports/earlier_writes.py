@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from registry_contracts.evidence.record import RunRecord
-from registry_contracts.exchanges.exchange import Body, Exchange
-from registry_contracts.exchanges.subjects import subject_of
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.request_facts import subject_of
 from registry_contracts.exchanges.transcript import json_of
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.session.namespace import SUITE_PREFIX
@@ -140,36 +141,20 @@ def _named(exchange: Exchange) -> set[str]:
     segments |= {*_IDENTIFIER.findall(unquote(parts.query))}
     names = {part for part in segments if _IDENTIFIER.fullmatch(part)}
     names |= {f"{_ATTACHMENT}{number}" for number in _NUMBER.findall(path)}
-    header = _header(exchange.request_body)
-    return names | ({header} if header else set())
+    own = readers.own_identifier(json_of(exchange.request_body))
+    return names | ({own} if own else set())
 
 
 def _answered(exchange: Exchange) -> set[str]:
     """Identifiers and attachment numbers in an answer."""
-    values = set(_scalars(json_of(exchange.response.body))) if exchange.response else set()
-    return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)} | {
-        f"{_ATTACHMENT}{value}" for value in values if isinstance(value, int) or str(value).isdigit()
-    }
+    body = json_of(exchange.response.body) if exchange.response else None
+    values = [value for value in readers.values(body) if isinstance(value, str | int)]
+    numbers = (value for value in values if str(value).isdigit())
+    names = {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)}
+    return names | {f"{_ATTACHMENT}{number}" for number in numbers}
 
 
 def _listed_documents(exchange: Exchange) -> set[str]:
     """Identifiers in a list of attachments, which may include those of other documents."""
-    listing = exchange.operation == "listAttachments" and exchange.response is not None
-    values = _scalars(json_of(exchange.response.body)) if listing and exchange.response else ()
-    return {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)}
-
-
-def _header(body: Body) -> str | None:
-    value = json_of(body)
-    record = value.get("document", value) if isinstance(value, dict) else None
-    header = record.get("header") if isinstance(record, dict) else None
-    name = header.get("identifier") if isinstance(header, dict) else None
-    return name if isinstance(name, str) else None
-
-
-def _scalars(value: Any) -> Iterator[str | int]:
-    if isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _scalars(member)
-    elif isinstance(value, str | int) and not isinstance(value, bool):
-        yield value
+    names = _answered(exchange) if exchange.operation == "listAttachments" else set()
+    return {name for name in names if not name.startswith(_ATTACHMENT)}

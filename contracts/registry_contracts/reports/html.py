@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from jinja2 import Environment
@@ -42,38 +41,32 @@ _EXCHANGES_AT_MOST: Final = 8
 _BODY_CHARACTERS: Final = 4_000
 _FLAKY_AT_MOST: Final = 30
 #: The meaning of each verdict on a clause in a realm.
-MEANINGS: Mapping[Verdict, str] = MappingProxyType(
-    {
-        Verdict.FAIL: "a must of the document is contradicted, confirmed on fresh data",
-        Verdict.ERROR: "the suite itself broke",
-        Verdict.INCONCLUSIVE: "the environment or a finding prevented a verdict",
-        Verdict.ADVISORY: "a reasonable reading of the document is contradicted",
-        Verdict.DEVIATION: "contradicted, known and accepted until a day",
-        Verdict.UNTESTED: "out of the profile, a setting is missing, or no request could show it",
-        Verdict.OBSERVED: "the document is silent; what was seen is noted",
-        Verdict.PASS: "an assertion was reached, and held",
-    }
-)
+MEANINGS: Final[Mapping[Verdict, str]] = {
+    Verdict.FAIL: "a must of the document is contradicted, confirmed on fresh data",
+    Verdict.ERROR: "the suite itself broke",
+    Verdict.INCONCLUSIVE: "the environment or a finding prevented a verdict",
+    Verdict.ADVISORY: "a reasonable reading of the document is contradicted",
+    Verdict.DEVIATION: "contradicted, known and accepted until a day",
+    Verdict.UNTESTED: "out of the profile, a setting is missing, or no request could show it",
+    Verdict.OBSERVED: "the document is silent; what was seen is noted",
+    Verdict.PASS: "an assertion was reached, and held",
+}
 #: Verdict of a run → the verdict of a clause with the same mark and colour.
-KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        **{str(verdict): str(verdict) for verdict in Verdict},
-        "interrupted": "inconclusive",
-        "nothing tested": "untested",
-        "usage": "inconclusive",
-    }
-)
+KINDS: Final[Mapping[str, str]] = {
+    **{str(verdict): str(verdict) for verdict in Verdict},
+    "interrupted": "inconclusive",
+    "nothing tested": "untested",
+    "usage": "inconclusive",
+}
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `index.html` and return its path.
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write `index.html`.
 
     Raises:
         UsageError: the folder's file of earlier runs is damaged.
     """
-    path = folder / FILE_NAME
-    path.write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
-    return path
+    (folder / FILE_NAME).write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
 
 
 def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> str:
@@ -102,11 +95,9 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         "since": partial(_since, known),
         "new": partial(_new, known),
         "families": _families(record, verdict),
-        "operations": sorted({name for cell in verdict.cells for name in cell.clause.operations}),
+        "operations": sorted({name for clause in verdict.clauses.values() for name in clause.operations}),
         "totals": Counter(cell.verdict for cell in verdict.cells),
-        "levels": Counter(
-            str(clause.level) for clause in {cell.clause.id: cell.clause for cell in verdict.cells}.values()
-        ),
+        "levels": Counter(str(clause.level) for clause in verdict.clauses.values()),
         "per_realm": counts_per_realm(verdict.cells),
         "judged": any(cell.assertions for cell in verdict.cells),
         "coverage": coverage_of_run(record),

@@ -9,8 +9,6 @@ from registry_contracts.evidence.run_folder import LATEST
 from registry_contracts.evidence.terms import FOLDER as DEVIATIONS
 from registry_contracts.evidence.terms import Deviation, read_deviations
 from registry_contracts.file_formats import FileName, convert, own_folder, read_text
-from registry_contracts.history import runs
-from registry_contracts.history.runs import Trend, trends
 from registry_contracts.reports import verdict_json
 from registry_contracts.reports.verdict_json import FILE_NAME as VERDICT
 from registry_contracts.reports.verdict_json import VerdictFile
@@ -67,13 +65,6 @@ def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] |
         return folder.name, verdict_json.read(path)
     except UsageError as error:
         raise UsageError(f"{error}; `python -m registry_contracts.reports {folder}` makes it again") from None
-
-
-def history_of(reports: Path, target: str | None) -> dict[tuple[str, str], Trend]:
-    """The trends of a target, by clause and realm; by default of the latest run's target."""
-    history = runs.read(reports / runs.FILE_NAME)
-    name = target or next(iter(history.targets), None)
-    return trends(history, name) if name is not None else {}
 
 
 def deviations(search: Path) -> list[tuple[str, Deviation]]:

@@ -9,8 +9,6 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -36,13 +34,13 @@ from registry_contracts.exchanges.transcript import (
 )
 from registry_contracts.interface.description import operations_with
 from registry_contracts.interface.profiles import Profile
+from registry_contracts.reports.pages import template_text
 from registry_contracts.reports.shell_commands import where_of
 from registry_contracts.safe_text import encodable, plain_line
 from registry_contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, DOCUMENT_SIZE_LIMIT
 from registry_contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS
 
-_TEMPLATE: Final = "templates/finding.sh"
 _LINE: Final = 400
 #: Checks that judge the class of the status only.
 _BY_STATUS: Final = frozenset(
@@ -132,7 +130,7 @@ class _Script:
         yield f"EXPECTED={shell_word(plain_line(self._finding.expected, _LINE))}"
         yield f"SEEN={shell_word(plain_line(self._finding.seen, _LINE))}"
         yield f"BASE=${{1-{'' if embedded else shlex.quote(run.base_url)}}}\n"
-        yield _functions()
+        yield template_text("finding.sh")
         if embedded:
             limit = DOCUMENT_SIZE_LIMIT if run.profile == Profile.FULL else DEFAULT_SIZE_LIMIT
             arguments = shlex.split(where_of(run.command).get("--sandbox-arguments", ""))
@@ -280,11 +278,6 @@ class _Script:
         if _gives_token(self._judged[-1]):
             return "a token and its expiration are different each time"
         return "" if all(each.body.whole for each in answers) else "an answer was not kept whole"
-
-
-@cache
-def _functions() -> str:
-    return (files(__package__) / _TEMPLATE).read_text("utf-8")
 
 
 def _gives_token(exchange: Exchange) -> bool:

@@ -5,15 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
 from registry_contracts.evidence.cells import Cell
 from registry_contracts.evidence.findings import Standing
-from registry_contracts.evidence.record import ExitCode, RunRecord, Verdict
-from registry_contracts.evidence.remedies import NOT_GIVEN, Remedy, of_the_end, remedies_of
+from registry_contracts.evidence.record import RunRecord, Verdict
+from registry_contracts.evidence.remedies import Remedy, of_the_end, remedies_of
 from registry_contracts.evidence.verdicts import RunVerdict, faults_in_words
 from registry_contracts.history.runs import read_past
 from registry_contracts.reports.cards import following
@@ -51,23 +52,12 @@ class Status:
     verdicts: int
 
 
-@dataclass(frozen=True, slots=True)
-class UntestedGroup:
-    """Clauses that stayed untested for one reason; `settings` are the missing ones, if that is the reason."""
+class UntestedGroup(NamedTuple):
+    """Clauses that stayed untested for one reason, and the realms concerned, each once."""
 
     reason: str
-    settings: tuple[str, ...]
-    cells: tuple[Cell, ...]
-
-    @property
-    def clauses(self) -> tuple[str, ...]:
-        """Ids of the clauses, each once."""
-        return tuple(dict.fromkeys(cell.clause.id for cell in self.cells))
-
-    @property
-    def realms(self) -> tuple[str, ...]:
-        """Realms concerned, each once."""
-        return tuple(dict.fromkeys(cell.realm for cell in self.cells))
+    clauses: tuple[str, ...]
+    realms: tuple[str, ...]
 
 
 #: The remedies of unjudged pairs that a status accounts for.
@@ -83,20 +73,17 @@ def statuses(record: RunRecord, verdict: RunVerdict) -> tuple[Status, ...]:
     """Return the statuses contract, blocked by findings, settings, environment and suite."""
     cells = remedies_of(record, verdict.cells, verdict.findings, verdict.blocked)
     missing = Counter(remedy for _, remedy in cells)
-    counts = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
-    outside = sum(remedy is None and cell.verdict in NOT_GIVEN for cell, remedy in cells)
-    answers = (
-        ("contract", _contradicted(verdict) or _judged(verdict), missing[None] - outside),
-        (
-            "blocked by findings",
-            _blocked(verdict, counts["blocked by findings"]),
-            counts["blocked by findings"],
-        ),
-        ("settings", _settings(record, missing), counts["settings"]),
-        ("environment", _environment(record, verdict, counts["environment"]), counts["environment"]),
-        ("suite", _suite(record, verdict, counts["suite"]), counts["suite"] + outside),
-    )
-    return tuple(Status(name, colour, says, number) for name, (colour, says), number in answers)
+    of = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
+    outside = sum(remedy is None and not cell.verdict.given for cell, remedy in cells)
+    verdicts = of | {"contract": missing[None] - outside, "suite": of["suite"] + outside}
+    answers = {
+        "contract": _contradicted(verdict) or _judged(verdict),
+        "blocked by findings": _blocked(verdict, of["blocked by findings"]),
+        "settings": _settings(record, missing),
+        "environment": _environment(record, verdict, of["environment"]),
+        "suite": _suite(record, verdict, of["suite"]),
+    }
+    return tuple(Status(name, *answer, verdicts[name]) for name, answer in answers.items())
 
 
 def counts_per_realm(cells: Iterable[Cell]) -> dict[str, Counter[Verdict]]:
@@ -113,8 +100,15 @@ def untested_groups(cells: Iterable[Cell]) -> tuple[UntestedGroup, ...]:
     for cell in cells:
         if cell.verdict is Verdict.UNTESTED:
             groups[cell.reason or "no reason was given"].append(cell)
-    reasons = [UntestedGroup(reason, group[0].settings, tuple(group)) for reason, group in groups.items()]
-    return tuple(sorted(reasons, key=lambda reason: (not reason.settings, -len(reason.cells), reason.reason)))
+    ordered = sorted(groups.items(), key=lambda pair: (not pair[1][0].settings, -len(pair[1]), pair[0]))
+    return tuple(
+        UntestedGroup(
+            reason,
+            clauses=tuple(dict.fromkeys(cell.clause.id for cell in group)),
+            realms=tuple(dict.fromkeys(cell.realm for cell in group)),
+        )
+        for reason, group in ordered
+    )
 
 
 def deviation_groups(verdict: RunVerdict) -> dict[str, list[DeviationOutcome]]:
@@ -209,8 +203,8 @@ FILE_NAME: Final = "summary.md"
 _AT_MOST: Final = 50
 
 
-def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
-    """Write `summary.md` and return its path.
+def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
+    """Write `summary.md`.
 
     Raises:
         UsageError: the folder's file of earlier runs is damaged.
@@ -235,9 +229,7 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         more=_more,
         following=following,
     )
-    path = folder / FILE_NAME
-    path.write_text(text, "utf-8")
-    return path
+    (folder / FILE_NAME).write_text(text, "utf-8")
 
 
 def _more(listed: Sequence[object], noun: str) -> Markup:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, Meta, structs
+from msgspec import Meta, structs
 
-from registry_contracts.errors import UsageError
 from registry_contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from registry_contracts.evidence.causes import Cause
 from registry_contracts.evidence.findings import Finding, FindingIds
@@ -29,7 +28,9 @@ from registry_contracts.file_formats import (
     RunExitCode,
     RunWord,
     Seed,
-    read_file,
+    convert,
+    parse,
+    read_own,
     same_outcome,
     write_file,
 )
@@ -180,10 +181,7 @@ def read(path: Path) -> VerdictFile:
     Raises:
         UsageError: it is absent, or cannot be used; one line with its path.
     """
-    try:
-        return read_file(path, VerdictFile)
-    except FileNotFoundError:
-        raise UsageError(f"{path} is absent") from None
+    return convert(parse(read_own(path, ""), str(path)), VerdictFile, str(path))
 
 
 def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
@@ -231,10 +229,9 @@ def target_of(record: RunRecord) -> TargetEntry:
 def _filled(shape: type[Declared], *sources: Any, **given: Any) -> Declared:
     """Return an object of a declared type: each member is given, else taken from the first source that has it."""
     for name in shape.__struct_fields__:
-        had = (getattr(source, name, None) for source in sources if hasattr(source, name))
-        value = next((value for value in had if not callable(value)), UNSET)
-        if value is not UNSET:
-            given.setdefault(name, value)
+        source = next((source for source in sources if hasattr(source, name)), None)
+        if source is not None:
+            given.setdefault(name, getattr(source, name))
     return msgspec.convert(given, shape, from_attributes=True)
 
 

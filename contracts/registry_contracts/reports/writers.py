@@ -1,14 +1,13 @@
 """Writes the reports of a run folder, from its journals, and points `latest` at it."""
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
-from registry_contracts.errors import RegistryContractsError, UsageError, breakdown
+from registry_contracts.errors import RegistryContractsError, breakdown
 from registry_contracts.evidence import observations, run_comparison
 from registry_contracts.evidence.journal import journals_in
 from registry_contracts.evidence.record import RunRecord
@@ -20,15 +19,14 @@ from registry_contracts.file_formats import PACKED, pack_file
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.history.runs import read_past
 from registry_contracts.interface.catalogue import Clause, load_catalogue
-from registry_contracts.reports import build_server, finding_files, html, summary, verdict_json
-from registry_contracts.reports.cards import FOLDER_NAME
+from registry_contracts.reports import build_server, cards, html, summary, verdict_json
 from registry_contracts.safe_text import plain_line
 from registry_contracts.session.ledger import LEDGER_FILE, read_entries, removable
 
-Writer = Callable[[RunRecord, RunVerdict, Path], Path]
+Writer = Callable[[RunRecord, RunVerdict, Path], object]
 
 
-def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
     """Write `traffic.har`, exchanges in the order they were sent, each with its case in the comment."""
     path = folder / har.FILE_NAME
     path.with_name(path.name + PACKED).unlink(missing_ok=True)
@@ -36,28 +34,25 @@ def _write_har(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
     with har.har_writer(path, version, f"{record.run.target}: {verdict.sentence}") as archive:
         for exchange in record.exchanges.values():
             har.add(archive, exchange)
-    return path
 
 
 #: By format: the function that writes it, and the file or folder in the run's folder.
-WRITERS: Mapping[str, tuple[Writer, str]] = MappingProxyType(
-    {
-        "verdict": (verdict_json.write, verdict_json.FILE_NAME),
-        "html": (html.write, html.FILE_NAME),
-        "findings": (finding_files.write, FOLDER_NAME),
-        "junit": (build_server.write, build_server.FILE_NAME),
-        "har": (_write_har, har.FILE_NAME),
-        "observations": (observations.write, observations.FILE_NAME),
-        "summary": (summary.write, summary.FILE_NAME),
-        "history": (run_comparison.write, run_comparison.FILE_NAME),
-    }
-)
+WRITERS: Final[Mapping[str, tuple[Writer, str]]] = {
+    "verdict": (verdict_json.write, verdict_json.FILE_NAME),
+    "html": (html.write, html.FILE_NAME),
+    "findings": (cards.write, cards.FOLDER_NAME),
+    "junit": (build_server.write, build_server.FILE_NAME),
+    "har": (_write_har, har.FILE_NAME),
+    "observations": (observations.write, observations.FILE_NAME),
+    "summary": (summary.write, summary.FILE_NAME),
+    "history": (run_comparison.write, run_comparison.FILE_NAME),
+}
 ALL = tuple(WRITERS)
 _LONGEST: Final = 250
 
 
 def write_all(
-    run_folder: Path, formats: Iterable[str] = ALL, catalogue: Iterable[Clause] | None = None
+    run_folder: Path, formats: Collection[str] = ALL, catalogue: Iterable[Clause] | None = None
 ) -> RunVerdict:
     """Judge a run folder and write its reports into it.
 
@@ -72,22 +67,21 @@ def write_all(
         The run's verdict. Rendering the same folder again gives the same one.
 
     Raises:
-        UsageError: an unknown format, or an incomplete run folder (see `collect`).
+        UsageError: an incomplete run folder (see `collect`).
     """
-    wanted = list(formats)
-    for name in wanted:
-        if name not in WRITERS:
-            raise UsageError(f"no report format '{name}'; known: {', '.join(ALL)}")
     record = collect(run_folder)
     read_past(run_folder)
     clauses = list(load_catalogue() if catalogue is None else catalogue)
     missing: dict[str, str] = {}
     drift = _drift(record, run_folder, missing)
-    _point_latest(run_folder, missing)
+    try:
+        point_latest(run_folder)
+    except OSError as error:
+        missing[LATEST] = unwritten(LATEST, error)
     while True:
         verdict = judge(record, clauses, drift, tuple(missing.values()))
         before = len(missing)
-        for name in [name for name in wanted if name not in missing]:
+        for name in [name for name in formats if name not in missing]:
             _write(name, record, verdict, run_folder, missing)
         # After a failure write all again, so that no report says pass while one is missing.
         if len(missing) == before:
@@ -119,13 +113,6 @@ def _write(
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
-
-
-def _point_latest(run_folder: Path, missing: dict[str, str]) -> None:
-    try:
-        point_latest(run_folder)
-    except OSError as error:
-        missing[LATEST] = unwritten(LATEST, error)
 
 
 #: Folder of Allure's results in a run's folder; they are never packed, since Allure reads plain files.

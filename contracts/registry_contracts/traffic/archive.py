@@ -65,10 +65,6 @@ class _File(msgspec.Struct):
     log: _Log
 
 
-_FILE_DECODER: Final = msgspec.json.Decoder(_File)
-_ENTRY_DECODER: Final = msgspec.json.Decoder()
-
-
 class Archive:
     """The entries of a HAR file, decoded each time they are read, so that a long archive fits in memory.
 
@@ -107,12 +103,7 @@ class Archive:
 
 
 def _plain(entry: Any, shown: str) -> Any:
-    if not isinstance(entry, msgspec.Raw):
-        return entry
-    try:
-        return _ENTRY_DECODER.decode(entry)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _parsed(bytes(entry), shown)
+    return _parsed(bytes(entry), shown) if isinstance(entry, msgspec.Raw) else entry
 
 
 class _Outline(NamedTuple):
@@ -162,7 +153,7 @@ def read_har(path: Path, shown: str) -> Archive:
     """
     content = _content(path, shown)
     try:
-        entries: Any = _FILE_DECODER.decode(content).log.entries
+        entries: Any = msgspec.json.decode(content, type=_File).log.entries
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         # A more lenient reader may take it.
         log = _member(_parsed(content, shown), "log")

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 from multidict import CIMultiDict
 
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response
@@ -29,6 +29,8 @@ _LARGEST_COPY: Final = 1024 * 1024
 OWN: Final = "Proxy-Status"
 #: aiohttp's server adds these to every answer.
 _ADDED: Final = ("Date", "Server", "Content-Type")
+#: In an answer of the service: the names of its headers, in small letters.
+_GIVEN: Final = "given"
 #: How aiohttp's server decodes bytes of an address that are not UTF-8.
 _NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 #: Case of an exchange that passed.
@@ -95,15 +97,6 @@ class Passing:
             exchange.response = Response(onward.status, onward.reason, headers, body, exchange.url)
 
 
-class RelayedResponse(web.StreamResponse):
-    """An answer of the service on its way to the client."""
-
-    def __init__(self, onward: TargetResponse) -> None:
-        super().__init__(status=onward.status, reason=onward.reason, headers=CIMultiDict(onward.headers))
-        #: Names of the headers that the service sent, in small letters.
-        self.given = frozenset(name.lower() for name, _ in onward.headers)
-
-
 class ProxyHandler:
     """Handles the requests of the proxy.
 
@@ -127,17 +120,8 @@ class ProxyHandler:
         self._numbers = count(1)
         self._overlaps = Overlaps()
 
-    @property
-    def middleware(self) -> Middleware:
-        """The aiohttp middleware that sends every method and path to the target."""
-
-        @web.middleware
-        async def everything(request: web.Request, handler: Handler) -> web.StreamResponse:  # noqa: ARG001 - aiohttp's
-            return await self._handle(request)
-
-        return everything
-
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    @web.middleware
+    async def handle(self, request: web.Request, handler: Handler) -> web.StreamResponse:  # noqa: ARG002 - aiohttp's
         """Pass a request on; a refused request or a preflight request is answered here, and not judged."""
         if line := self._refusal(request):
             return _own_answer(403, line, "http_request_denied")
@@ -238,7 +222,9 @@ class ProxyHandler:
         target, headers, response = raw_target(request), exchange.request_headers.pairs, None
         try:
             async with self._relay.send(request.method, target, headers, body) as onward:
-                passing.onward, response = onward, RelayedResponse(onward)
+                passing.onward, given = onward, CIMultiDict(onward.headers)
+                response = web.StreamResponse(status=onward.status, reason=onward.reason, headers=given)
+                response[_GIVEN] = frozenset(name.lower() for name, _ in onward.headers)
                 await response.prepare(request)
                 if request.method == "HEAD":
                     passing.answered.end()
@@ -264,10 +250,9 @@ class ProxyHandler:
 
     async def prepare(self, request: web.Request, response: web.StreamResponse) -> None:
         """Remove headers that aiohttp adds to an answer, and add those for allowed origins (a signal handler)."""
-        if isinstance(response, RelayedResponse):
-            for name in _ADDED:
-                if name.lower() not in response.given:
-                    response.headers.popall(name, None)
+        for name in _ADDED if _GIVEN in response else ():
+            if name.lower() not in response[_GIVEN]:
+                response.headers.popall(name, None)
         if self._origins is None or is_preflight(request.method, _lower(request)):
             return
         for name in [name for name in response.headers if name.lower().startswith(PREFIX)]:

@@ -211,8 +211,8 @@ class Judge:
             obstacles.append("the body of the request is not known")
         elif not 300 <= answer.status < 400:
             results += self._results(exchange, answer, replace(facts, faults=faults))
-            obstacles += Judgement(facts, tuple(results)).obstacles
         judged = Judgement(facts, tuple(results))
+        obstacles += judged.obstacles
         held += [clause for clause in judged.held if clause not in _UNSEEN]
         about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
         token_works = self._kinds(exchange, facts)[0] in self._worked

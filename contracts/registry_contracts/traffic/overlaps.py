@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.exchanges.subjects import EVERYTHING, subject_of, writes
+from registry_contracts.exchanges.request_facts import EVERYTHING, subject_of, writes
 
 _ENDS: Final = 0
 _BEGINS: Final = 1

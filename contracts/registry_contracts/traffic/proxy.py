@@ -55,7 +55,7 @@ def serve(
             relay = await stack.enter_async_context(open_relay(target))
             await relay.reach()
             proxy, page_url = ProxyHandler(relay, target.base_url, recorder.hand_over, origins), None
-            application = web.Application(middlewares=[proxy.middleware])
+            application = web.Application(middlewares=[proxy.handle])
             application.on_response_prepare.append(proxy.prepare)
             client_url = await stack.enter_async_context(
                 listening(application, port, "--port", auto_decompress=False)

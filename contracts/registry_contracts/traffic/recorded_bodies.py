@@ -39,7 +39,7 @@ def request_body(request: Mapping[str, Any], method: str, headers: Headers) -> B
     data, size = request.get("postData"), whole_number(request.get("bodySize"))
     if isinstance(data, dict) and data.get("text"):
         in_base64 = str(data.get("comment") or "").startswith("base64") or data.get("encoding") == "base64"
-        return _body(data, headers, (size,), in_base64=in_base64, url=str(request["url"]))
+        return _body(data, headers, size, in_base64=in_base64, url=str(request["url"]))
     if (length := _length(headers)) is not None:
         return NO_BODY if length == 0 else UNKNOWN_BODY
     # Clients send Content-Length: 0 for an empty body where one is usual.
@@ -58,35 +58,29 @@ def response_body(
         saved = max(whole_number(fields.get("compression")), 0)
         # Some recorders write the size of the packed body, and what unpacking adds to it.
         packed = not saved and size in (whole_number(sent), _length(headers))
-        sizes = (-1,) if packed and headers.first("Content-Encoding") else (size + saved,)
-        return _body(fields, headers, sizes, in_base64=fields.get("encoding") == "base64", url=url)
+        size = -1 if packed and headers.first("Content-Encoding") else size + saved
+        return _body(fields, headers, size, in_base64=fields.get("encoding") == "base64", url=url)
     # Some recorders write a size of zero for a body that they did not keep.
     if (length := _length(headers)) is not None and not text:
         return NO_BODY if length == 0 else UNKNOWN_BODY
     return NO_BODY if size == 0 and (text == "" or whole_number(sent) == 0) else UNKNOWN_BODY
 
 
-def _body(
-    fields: Mapping[str, Any], headers: Headers, sizes: tuple[int, ...], *, in_base64: bool, url: str
-) -> Body:
-    """Make a body of a text; unknown if its type, its length or all of its sizes contradict it.
-
-    Args:
-        sizes: Possible sizes in bytes, by the archive; -1 for unknown.
-    """
+def _body(fields: Mapping[str, Any], headers: Headers, size: int, *, in_base64: bool, url: str) -> Body:
+    """Make a body of a text; unknown if its type, its length or the size in the archive (-1: none) contradicts it."""
     text, listed = str(fields["text"]), _essence(headers.first("Content-Type") or "")
     content = _from_base64(text) if in_base64 else text.encode("utf-8", "surrogatepass")
     families = {_family(media) for media in (listed, _essence(str(fields.get("mimeType") or "")))}
     if content is None or len(families - ANY_TYPE) > 1:
         return UNKNOWN_BODY
     if CUT in str(fields.get("comment") or ""):
-        return Body(content, max(*sizes, len(content)), whole=False)
+        return Body(content, max(size, len(content)), whole=False)
     body = Body.of(content)
     # Passwords and tokens are often blanked out, so the size of a sign-in says little.
     if urlsplit(url).path.endswith("/authentication/token") and isinstance(body.json, dict):
         return body
     length = None if headers.first("Content-Encoding") else _length(headers)
-    if length not in (None, body.size) or not {-1, body.size}.intersection(sizes):
+    if length not in (None, body.size) or size not in (-1, body.size):
         return UNKNOWN_BODY
     meant = "json" in listed or content.lstrip()[:1] in (b"{", b"[")
     # A recorder that cuts a text, or writes it in Base64 without saying so, may count what it wrote.

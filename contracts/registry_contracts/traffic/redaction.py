@@ -27,8 +27,6 @@ from registry_contracts.exchanges.redaction import (
 
 #: Programs without a secret send these.
 _NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[object object]"})
-#: Each name of a secret, and of a header with a key, holds one of these.
-_SIGNS: Final = ("passw", "pwd", "secret", "token", "api_key", "apikey", "api-key")
 _SECRET_NAME: Final = re.compile(SENSITIVE_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{SENSITIVE_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
 #: An escaped letter, or another escape, so that an escaped backslash does not begin one.
@@ -62,23 +60,11 @@ class TrafficRedactor(Redactor):
         hidden = response and replace(response, body=_withheld(response.body), reason="")
         return replace(exchange, request_body=request if understood else _withheld(request), response=hidden)
 
-    def stands_in(self, content: bytes) -> bool:
-        """Whether some bytes hold a secret, or the name of a member, parameter or header with one."""
-        return _names_a_secret(content.decode("latin-1")) or super().stands_in(content)
-
     def content(self, content: bytes, *, all_secret: bool = False) -> bytes:
         """Replace known secrets, and values under the names of secrets."""
-        if _names_a_secret(text := content.decode("latin-1")):
-            text = _PARAMETER.sub(rf"\g<1>{REDACTED}", _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", text))
-            content = text.encode("latin-1")
-        return super().content(content, all_secret=all_secret)
-
-    def text(self, text: str, *, all_secret: bool = False) -> str:
-        """Replace the same secrets in a text."""
-        blanked = super().text(text, all_secret=all_secret)
-        if self._secrets:
-            return blanked
-        return self.content(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+        text = _MEMBER.sub(rf"\g<1>{REDACTED}\g<3>", content.decode("latin-1"))
+        named = _PARAMETER.sub(rf"\g<1>{REDACTED}", text).encode("latin-1")
+        return super().content(named, all_secret=all_secret)
 
     def header(self, name: str, value: str) -> str:
         """Return a header's value without secrets; a key is blanked."""
@@ -112,11 +98,6 @@ def _tells_token(response: Response) -> bool:
 
 def _withheld(body: Body) -> Body:
     return Body(NOT_UNDERSTOOD.encode(), body.size, whole=False) if body.content else body
-
-
-def _names_a_secret(text: str) -> bool:
-    lowered = text.lower()
-    return any(sign in lowered for sign in _SIGNS)
 
 
 def _secrets(exchange: Exchange) -> Iterator[str]:
@@ -158,7 +139,7 @@ def _members(text: str) -> Iterator[str]:
     """Yield the values of members with the names of secrets, in JSON or nearly JSON."""
     # Letters are unescaped; an unescaped quote or backslash would end a text too early.
     plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else found[0], text)
-    for found in _MEMBER.finditer(plain) if _names_a_secret(plain) else ():
+    for found in _MEMBER.finditer(plain):
         try:
             yield json.loads(f'"{found[2]}"', strict=False)
         except ValueError:

@@ -11,10 +11,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import structs
 
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.findings import Finding, Standing
-from registry_contracts.evidence.record import ExitCode
-from registry_contracts.evidence.verdicts import listed
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.file_formats import (
     Count,
@@ -32,7 +30,7 @@ from registry_contracts.file_formats import (
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description, where_in_words
 from registry_contracts.interface.operations import ANY_REALM
-from registry_contracts.safe_text import encodable, many, plain_line
+from registry_contracts.safe_text import encodable, listed, many, plain_line
 from registry_contracts.settings.target import target_in_words
 
 JSON_NAME: Final = "check.json"
@@ -361,7 +359,7 @@ class TrafficReport:
             ("elsewhere", self.elsewhere),
         ):
             if counts:
-                names = plain_line(listed([f"{name} ({times})" for name, times in counts.most_common()]))
+                names = plain_line(listed(f"{name} ({times})" for name, times in counts.most_common()))
                 yield f"{what:<12} {many(counts.total(), 'exchange')}: {names}"
         if preflights := self.counted["preflights"]:
             yield f"left out     {many(preflights, 'request')} with OPTIONS, which browsers send by themselves"

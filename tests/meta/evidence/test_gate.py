@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.kept_gate import Question, answer
-from registry_contracts.evidence.record import ExitCode, Narrowed, RunRecord
+from registry_contracts.evidence.record import Narrowed, RunRecord
 from registry_contracts.evidence.terms import Terms, read_consumer, read_deviations
 from registry_contracts.evidence.verdicts import RunVerdict
 from tests.meta.evidence.sample_records import CATALOGUE, TODAY, Story, consumer, deviation, waiver

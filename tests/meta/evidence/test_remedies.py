@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.findings import Standing
-from registry_contracts.evidence.record import QUIET, Block, ExitCode, Narrowed, RunRecord, Verdict
+from registry_contracts.evidence.record import QUIET, Block, Narrowed, RunRecord, Verdict
 from registry_contracts.evidence.remedies import NEXT_STEPS, Remedy
 from registry_contracts.evidence.repairs import Repair
 from registry_contracts.evidence.verdicts import RunVerdict, judge

@@ -5,25 +5,22 @@ Findings by cause: one for all realms, what only follows beneath it, and what it
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import pytest
 from msgspec import structs
 
+from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import DeviationState
 from registry_contracts.evidence.findings import Finding, Standing, finding_id
 from registry_contracts.evidence.record import (
-    PRECEDENCE,
     Block,
     Environment,
-    ExitCode,
     Narrowed,
     Observation,
     RunRecord,
     Untested,
     Verdict,
-    deciding_exit_code,
 )
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.evidence.verdicts import RunVerdict, judge
@@ -142,29 +139,6 @@ def test_a_run_ends_with_the_exit_code_of_the_table(run: RunRecord, code: int, s
     verdict = judged(run)
     assert verdict.exit_code == code
     assert says in verdict.sentence
-
-
-@pytest.mark.parametrize(("first", "second"), list(combinations(PRECEDENCE, 2)))
-def test_of_two_exit_codes_the_one_further_up_counts(first: ExitCode, second: ExitCode) -> None:
-    assert deciding_exit_code([second, first]) is deciding_exit_code([first, second]) is first
-
-
-def test_what_a_finding_does_depends_on_level_and_confirmation() -> None:
-    standings = {
-        (level, confirmed): judged(record(WAVERED, findings=(finding(WAVERED, confirmed=confirmed),)), level)
-        .findings[0]
-        .standing
-        for level in Level
-        for confirmed in (True, False)
-    }
-    assert standings == {
-        ("must", True): Standing.FAIL,
-        ("must", False): Standing.UNCONFIRMED,
-        ("should", True): Standing.ADVISORY,
-        ("should", False): Standing.UNCONFIRMED,
-        ("silent", True): Standing.OBSERVED,
-        ("silent", False): Standing.OBSERVED,
-    }
 
 
 def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Body, Headers, Response, in_utf8
-from registry_contracts.exchanges.foreign_answers import ForeignAnswers, environment_fault, perhaps_foreign
+from registry_contracts.exchanges.foreign_answers import ForeignAnswers, perhaps_foreign
 from registry_contracts.exchanges.readers import Ambiguous
-from tests.meta.messages import answer, exchange, response
+from tests.meta.messages import answer, exchange
 from tests.meta.samples import TAKEN as MESSAGE
 
 WAF: dict[str, Any] = {"X-Amzn-Waf-Action": "challenge"}
@@ -73,6 +73,12 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         ([], "saveDraft", answer({}, 202, **WAF), "a filter's challenge"),
         ([], "saveDraft", answer(None, 302, Location=f"{BLOCK}/"), f"a redirect to {BLOCK}"),
         ([], "saveDraft", answer(None, 302, Location="/elsewhere"), None),
+        (
+            [],
+            "createToken",
+            answer(None, 302, Location=f"{BLOCK}/?next=secret"),
+            f"a redirect to {BLOCK} instead",
+        ),
         ([], "saveDraft", answer(None, 303, Location="https://inside.test/api/v2013/documents/a"), None),
         ([], "draftExists", answer(None, 200, "text/html", **LONG), "an HTML page with"),
     ],
@@ -152,15 +158,6 @@ def test_a_cache_may_have_answered_where_others_of_the_operation_were_in_none() 
         read = [exchange(each, "getDraft") for each in answers]
         assert [foreign.take(each) for each in read] == [None, None]
         assert bool(perhaps_foreign(read[-1])) is doubtful
-
-
-def test_a_sign_in_that_is_redirected_is_answered_by_something_else() -> None:
-    redirect = response(302, headers={"Location": "https://login.example.test/?next=secret"})
-    told = environment_fault(redirect, "createToken")
-    assert told is not None
-    assert "https://login.example.test instead" in told
-    assert "secret" not in told
-    assert environment_fault(redirect, "getAttachment") is None
 
 
 def test_what_the_same_request_does_not_show_again_is_the_ways_however_often_others_show_it() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.errors import UsageError
+from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.observations import ObservationsFile, PlaceFacts, facts_of
-from registry_contracts.evidence.record import ExitCode, Observation
+from registry_contracts.evidence.record import Observation
 from registry_contracts.evidence.verdicts import judge
 from registry_contracts.file_formats import write_file
 from registry_contracts.history import baseline

@@ -5,7 +5,6 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from unittest.mock import Mock
 
@@ -89,7 +88,7 @@ def test_a_large_folder_is_packed(folder: Path, verdict: RunVerdict, monkeypatch
 
 def test_a_broken_writer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = Mock(side_effect=OSError(28, "No space left on device"))
-    monkeypatch.setattr(writers, "WRITERS", MappingProxyType({**WRITERS, "html": (broken, "index.html")}))
+    monkeypatch.setattr(writers, "WRITERS", {**WRITERS, "html": (broken, "index.html")})
     clauses = ["draft-get-content", "draft-delete-removes"]
     run = build_run(tmp_path / "run", second_worker, clauses=clauses, realms=["bch-dev"])
     verdict = write_all(run, catalogue=CATALOGUE)
