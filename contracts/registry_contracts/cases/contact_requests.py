@@ -135,7 +135,7 @@ class Reporting:
     def _claim_no_other_missing(self, claim: Claim, exchange: Exchange, field: str) -> None:
         """Claim that no mandatory field that was sent is reported missing, except fields with made-up values."""
         filled = {*MANDATORY_FIELDS} - {field, *self.made_up}
-        missed = [name for name in sorted(filled) if _called_missing(exchange, name, field)]
+        missed = [name for name in sorted(filled) if _reports_missing(exchange, name, field)]
         claim.holds(
             not missed, exchange, expected=f"{errors_array.MANDATORY} for {field} alone", seen=_seen(exchange)
         )
@@ -157,11 +157,12 @@ class Reporting:
         claim.holds(not missed, exchange, expected=expected, seen=_seen(exchange))
 
 
-def _called_missing(exchange: Exchange, name: str, field: str) -> bool:
+def _reports_missing(exchange: Exchange, sent: str, left_out: str) -> bool:
+    """Whether a field that was sent is reported missing, by an error that is not about the one left out."""
     return any(
         code == errors_array.MANDATORY
-        and errors_array.names_field(path, name)
-        and not errors_array.names_field(path, field)
+        and errors_array.names_field(path, sent)
+        and not errors_array.names_field(path, left_out)
         for code, path in errors_array.elements(exchange.answer)
     )
 

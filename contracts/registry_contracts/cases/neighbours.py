@@ -37,8 +37,7 @@ def claim_stays(
 ) -> None:
     """Claim that a draft stays as it was saved, whatever is done to another one that is near it.
 
-    Whether that is taken is not asked: where it is refused, the draft stays all the same. In a realm that the run
-    leaves out nothing is saved.
+    The change may be accepted or refused: the draft stays either way. Nothing is saved in a realm outside the run.
     """
     caller = actors(_ACCOUNTS[touch.caller])
     owner = caller if _has_drafts(world, caller) else world.author
@@ -135,7 +134,7 @@ def _documents(world: World, uid: str, kept: Draft, touch: Touch) -> Iterator[di
 
 
 def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation: str) -> None:
-    """Claim that a file stays in the list of its document, with its bytes, when one near it is sent and goes.
+    """Claim that a file stays listed, with its bytes, when a similar one is uploaded and its draft is deleted.
 
     Raises:
         Untested: drafts accept no attachments, so that no document beside its own can be filled.

@@ -116,7 +116,7 @@ class Properties:
         Args:
             examples: The strategy; None draws nothing.
             judge: Sends the example on fresh data and makes claims about the answers.
-            requests: Maximum for drawn examples in a gate run until one fails; the last example may exceed it.
+            requests: Maximum in a gate run until one fails, `first` included; the last example may exceed it.
             each: About how many requests one example costs.
             first: Examples to judge before any others.
             shorten: Finds a smaller failing example, given a test for failure; by default Hypothesis shrinks.

@@ -60,7 +60,7 @@ class FirstWrite:
 
 
 class Rights:
-    """The rights of a session's accounts."""
+    """Checks the rights of a session's accounts, and the schemas of the settings."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -96,7 +96,7 @@ class Rights:
         return self._session.shared.once(name, lambda: self._first_write(role, realm))
 
     def knows_schema(self, realm: str) -> bool:
-        """Whether a draft with the schema of the settings is not refused for its schema; sends one."""
+        """Whether the service knows the schema of the settings: a draft is not refused for it; sends one."""
         return not _about_a_schema(self._saved(AUTHOR, realm))
 
     def takes_workflow_draft(self, realm: str) -> bool:
@@ -121,14 +121,14 @@ class Rights:
         first = self._saved(role, realm) if documents else self._submitted(role, realm)
         if not _may_be_about_rights(first):
             return FirstWrite(refused=not first.fault and first.answer.refusal)
-        if documents and self._names_no_schema(role, first):
+        if documents and self._schema_unknown(role, first):
             return FirstWrite(refused=True, unknown_schema=first.answer.quote())
         lacks = self._may_not_save(role, first) if documents else self._may_not_submit(role, first)
         advice = f"the account of {role} must be one that may create and update"
         words = f"{first.operation} was answered {first.answer.quote()}; {advice}"
         return FirstWrite(refused=True, lacks_rights=words if lacks else "")
 
-    def _names_no_schema(self, role: str, refused: Exchange) -> bool:
+    def _schema_unknown(self, role: str, refused: Exchange) -> bool:
         """Whether both a draft and an empty contact are refused for the schema of the settings.
 
         Both get the same words as a schema that no service has.

@@ -23,7 +23,7 @@ from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.requests import ELSEWHERE, Request
 from registry_contracts.cases.sample_records import WRONG_KIND, spoilt, without
-from registry_contracts.cases.shared_documents import ABSENT, attachment_elsewhere, shared_document
+from registry_contracts.cases.shared_documents import ABSENT, attachment_and_other, shared_document
 from registry_contracts.cases.submissions import LONGEST_BATCH, LONGEST_INFO, UNKNOWN_SCHEMA
 from registry_contracts.cases.workflow_records import WorkflowRecords
 from registry_contracts.cases.world import Draft, World
@@ -231,7 +231,7 @@ class Rows(RowTrials):
             claim.turned_down(exchange)
             if tells_content:
                 submissions.claim_errors_told(expect, exchange)
-        if row.reason in factors.TOLD_FIRST:
+        if row.reason in factors.STATE_FIRST:
             at_fault = [path for _, path in errors_array.elements(exchange.answer)]
             members = self._world.samples.document(sent.uid).keys() - {"header"}
             named = [
@@ -353,7 +353,7 @@ class Rows(RowTrials):
 
     def _submission(self, row: Row) -> _Prepared:
         world, samples = self._world, self._world.samples
-        state = row.of("plain", *factors.TOLD_FIRST)
+        state = row.of("plain", *factors.STATE_FIRST)
         uid = self._record(row, state)
         batch = {"batch": 24, "batch_longest": LONGEST_BATCH, "batch_too_long": LONGEST_BATCH + 1}
         length = batch.get(row.of("", *batch))
@@ -434,7 +434,7 @@ class Rows(RowTrials):
         world, operation = self._world, row.operation
         if operation in factors.OF_FILES:
             if "file_of_another" in row.names:
-                file, other = attachment_elsewhere(world)
+                file, other = attachment_and_other(world)
                 path = file.path | {"uid": other.uid}
             else:
                 path = shared_document(world).pictures[0].path | {"attachmentId": str(ABSENT)}

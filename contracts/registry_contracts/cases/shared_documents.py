@@ -141,7 +141,7 @@ def _content(name: str, uid: str) -> bytes:
     return pictures.get(name) or f"{name} of {uid}\n".encode()
 
 
-def attachment_elsewhere(world: World) -> tuple[Attachment, SharedDocument]:
+def attachment_and_other(world: World) -> tuple[Attachment, SharedDocument]:
     """An attachment of one document, and another document that does not have its id."""
     theirs, mine = second_document(world), shared_document(world)
     taken = {other.path["attachmentId"] for other in theirs.attachments}

@@ -83,18 +83,18 @@ def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tu
     accepted = claim_accepted_for_each(
         sent,
         (claims("workflow-batch-characters", CREATE), partial(shorter, **by_query)),
-        *by_query_alone(world, claims("workflow-create-accepted", CREATE), partial(shorter, query=())),
+        *without_query(world, claims("workflow-create-accepted", CREATE), partial(shorter, query=())),
         (claims("workflow-batch-longest", CREATE), None),
     )
     return (wide if taken(sent) else plain), accepted
 
 
-def by_query_alone(
+def without_query(
     world: World, claim: Claim, by_header: Callable[[], Exchange]
 ) -> Iterator[tuple[Claim, Callable[[], Exchange]]]:
     """A reason for `claim_accepted_for_each`: the same submission with the realm in its header.
 
-    None if the service does not read the query; another clause covers that.
+    Nothing if the service does not read the query; another clause covers that.
     """
     if world.in_query():
         yield claim, by_header

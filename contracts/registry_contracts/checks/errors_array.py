@@ -101,7 +101,7 @@ def describe_outcome(exchange: Exchange, members: Iterable[str]) -> str:
     return f"{outcome(exchange)} for {', '.join(named)}" if named else outcome(exchange)
 
 
-def told_before(exchange: Exchange) -> Exchange:
+def with_errors(exchange: Exchange) -> Exchange:
     """Require, as a precondition, that a request was refused with readable errors.
 
     Raises:

@@ -175,7 +175,7 @@ STATE: Final = Factor(
     ),
 )
 #: States in which a faulty document is sent: the state is checked first, and a service that ignores it changes nothing.
-TOLD_FIRST: Final = ("in_use", "unknown", "locked")
+STATE_FIRST: Final = ("in_use", "unknown", "locked")
 #: States without a draft under the uid that is read.
 ABSENT_STATES: Final = (
     "never_saved",

@@ -74,13 +74,15 @@ def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, 
 def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
     """The cases of a finding as arguments for pytest: the suite's own, or those of a file on the command line."""
     directory = cases_directory()
-    own = {each.relative_to(directory).as_posix() for each in directory.rglob("test_*.py")}
+    files = {
+        each.name: each for each in given if is_file(each)
+    }  # the id of a case elsewhere has the file's name alone
+    files |= {each.relative_to(directory).as_posix(): each for each in directory.rglob("test_*.py")}
     for case in finding.cases:
         match = _CASE.fullmatch(case)
-        file = directory / match["file"] if match else directory
-        there = match and (match["file"] in own or file.resolve() in given) and is_file(file)
-        if match and there and f"def {match['function']}(" in read_text(file, match["file"]):
-            yield f"{directory}/{case}"
+        file = files.get(match["file"]) if match else None
+        if match and file and f"def {match['function']}(" in read_text(file, match["file"]):
+            yield f"{file}{case.removeprefix(match['file'])}"
         elif not case.startswith("["):
             raise UsageError(
                 f"{path} names the case '{plain_line(case)}', which is not here; a kept run may only choose cases of "

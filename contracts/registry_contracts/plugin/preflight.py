@@ -345,7 +345,7 @@ class Preflight:
             if first.unknown_schema and self.consumer is None:
                 others = (other for other in self._reading if other != realm and self._affords(1))
                 everywhere = not any(map(self._rights.knows_schema, others))
-                yield _names_no_schema(realm, "contact_schema", first.unknown_schema, stops=everywhere)
+                yield _schema_unknown(realm, "contact_schema", first.unknown_schema, stops=everywhere)
                 return
             if first.lacks_rights:
                 lacking[realm] = first.lacks_rights
@@ -370,7 +370,7 @@ class Preflight:
                 break
         for realm, refusal in refusals.items():
             if refusal:
-                yield _names_no_schema(realm, "workflow_schema", refusal, stops=all(refusals.values()))
+                yield _schema_unknown(realm, "workflow_schema", refusal, stops=all(refusals.values()))
 
     def _accounts(self) -> Iterator[Diagnosis]:
         """Check whether the other accounts sign in."""
@@ -475,7 +475,7 @@ def _signed_in(role: str, token: Token, base_url: str) -> Diagnosis:
     return Diagnosis(role, state, text, stops=role == AUTHOR)
 
 
-def _names_no_schema(realm: str, setting: str, refusal: str, *, stops: bool) -> Diagnosis:
+def _schema_unknown(realm: str, setting: str, refusal: str, *, stops: bool) -> Diagnosis:
     text = f"setting realm.{realm}.{setting} names a schema that is not known: {refusal}"
     return Diagnosis(realm, State.SETTINGS, text, stops)
 

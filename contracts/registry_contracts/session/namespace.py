@@ -34,7 +34,7 @@ _STEP_UP = re.compile(r"(^|[/\\])\.\.?([/\\]|$)")
 
 
 def new_run_token() -> str:
-    """Four random characters that mark this run's identifiers; never those of the shared records."""
+    """Four random characters that mark this run's identifiers; never the mark of shared records."""
     while True:
         token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
         if not KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{token}"):

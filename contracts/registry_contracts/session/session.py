@@ -43,7 +43,7 @@ class SessionGroup:
 
     `private` is a folder (0700) outside the reports with the run's tokens, pace, budgets and other shared state; the
     group's owner removes it. `stop` is called with the reason when no session may send any more: the breaker is open,
-    or the request budget of the cases is spent. `used_up` is the file of what runs use up.
+    or the request budget of the cases is spent. `used_up` lists used temporary files.
     """
 
     private: Path

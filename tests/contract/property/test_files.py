@@ -15,7 +15,7 @@ from registry_contracts.cases import Deal, Expect, Properties, World, contract, 
 def test_any_bytes_of_any_kind_come_back(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
-    """A file comes back as it was sent: byte order marks, line ends, nulls and invalid text, also at block edges."""
+    """A file comes back as sent: byte order marks, line ends, nulls, invalid text, and sizes around whole blocks."""
     files = drawn_contents.DrawnFiles(world, expect)
     first = list(deal(drawn_contents.FIRST).values())
     # Attachments are permanent: a run makes no more of them than it needs.

@@ -12,7 +12,7 @@ ROWS = [pytest.param(each, id=str(each), marks=contract(each.clause)) for each i
 def test_a_neighbour_stays(
     request: pytest.FixtureRequest, world: World, elsewhere: Elsewhere, expect: Expect, touch: table.Touch
 ) -> None:
-    """A draft stays unchanged when a similar one is saved, saved again or deleted, or an absent one is deleted."""
+    """A draft stays, with its own info, when a similar one is saved, saved again or deleted, even if absent."""
     neighbours.claim_stays(expect, world, touch, request.getfixturevalue, elsewhere)
 
 

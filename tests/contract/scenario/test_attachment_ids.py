@@ -38,7 +38,7 @@ def test_an_unknown_identifier_finds_nothing(
 @contract(relies_on=["attachment-get-absent", "attachment-thumbnail-absent"])
 def test_an_attachment_of_another_document_is_not_given(world: World, expect: Expect) -> None:
     """Neither an attachment nor its thumbnail is returned under another document."""
-    attachment, elsewhere = shared_documents.attachment_elsewhere(world)
+    attachment, elsewhere = shared_documents.attachment_and_other(world)
     path = attachment.path | {"uid": elsewhere.uid}
     picture = shared_document(world).pictures[-1].path | {"uid": elsewhere.uid}
     expect("attachment-get-other-document").refused(world.author.get_attachment(path))

@@ -23,7 +23,7 @@ def test_every_missing_field_is_named_at_once(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """If several mandatory fields are missing, the errors array names each of them."""
-    sent = errors_array.told_before(
+    sent = errors_array.with_errors(
         contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
     )
     for field in MANDATORY_FIELDS:

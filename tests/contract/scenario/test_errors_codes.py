@@ -18,7 +18,7 @@ def test_an_unknown_country_is_reported_as_an_unexpected_term(
 ) -> None:
     """A country that is not a known term is refused with Error.UnexpectedTerm."""
     sent = contacts.faulty("unknown country", contacts.record() | sample_records.UNKNOWN_COUNTRY)
-    errors_array.told_before(sent)
+    errors_array.with_errors(sent)
     contact_requests.claim_code(
         expect("errors-code-unexpected-term", operation), sent, errors_array.UNEXPECTED_TERM
     )

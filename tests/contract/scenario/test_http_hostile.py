@@ -40,7 +40,7 @@ def test_odd_input_is_answered(
 def test_all_odd_input_is_answered(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
 ) -> None:
-    """No odd body or text breaks an operation, in any realm."""
+    """All odd bodies or texts are answered, in each realm."""
     request = ordinary.faulty(operation)
     asked = (each.send(world.author) for each in hostile_input.odd_requests(request))
     claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))

@@ -169,7 +169,7 @@ def test_a_record_is_updated(
     sent = comparison.claim_accepted_for_each(
         submit(submission, **by_query),
         (expect("workflow-batch-longest", UPDATE), partial(submit, **by_query)),
-        *submissions.by_query_alone(
+        *submissions.without_query(
             world, expect("workflow-update-accepted", UPDATE), partial(submit, query=())
         ),
         (expect("workflow-update-accepted"), None),

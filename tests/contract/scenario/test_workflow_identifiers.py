@@ -82,7 +82,7 @@ def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     accepted = comparison.claim_accepted_for_each(
         submit(submission, **by_query),
         (expect("workflow-batch-characters", CREATE_NAMED), partial(submit, **by_query)),
-        *submissions.by_query_alone(
+        *submissions.without_query(
             world, expect("workflow-create-with-identifier-accepted", CREATE_NAMED), partial(submit, query=())
         ),
         (expect("workflow-identifier-edges"), None),

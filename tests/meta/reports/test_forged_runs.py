@@ -168,6 +168,6 @@ def test_a_finding_is_run_again_where_it_may_be(kept: Path, ask: Callable[..., E
 
 
 def test_a_case_of_a_file_that_the_command_names_is_run_again(kept: Path, ask: Callable[..., Ended]) -> None:
-    member("verdict.json", [CASES[1]], "findings", 0, "cases")(kept)
+    member("verdict.json", ["evil.py::test_t"], "findings", 0, "cases")(kept)
     assert ask("run --finding", str(kept.parents[1] / "evil.py")).code == 0
     assert (kept.parents[1] / "marked").exists()
