@@ -78,7 +78,7 @@ class Habits:
     other_method_status: int = _habit(405, "a method that is not listed for a path")
     # What answers hold.
     write_answers_record: bool = _habit(True, "contact, draft and attachment writes answer metadata; else nothing")
-    write_answers_location: bool = _habit(False, "these writes name what they made in the Location header alone")
+    write_answers_location: bool = _habit(False, "writes name what they made in the Location header alone")
     attachment_write_answers_number: bool = _habit(False, "attachment writes answer the bare number")
     save_answers_content: bool = _habit(False, "Save answers the content of the draft")
     contact_answers_content: bool = _habit(False, "contact writes answer the contact, too")
@@ -146,8 +146,8 @@ class Habits:
     realm_any_case: bool = _habit(False, "letter case of a realm does not matter")
     realm_query_first: bool = _habit(False, "the query's realm counts before the header's in the workflow")
     realm_in_any_query: bool = _habit(False, "contact and draft operations read a realm in the query")
-    unknown_realm_read: bool = _habit(False, "drafts are read in the default realm under an unknown one")
-    unknown_realm_written: bool = _habit(False, "contacts and drafts are saved there under an unknown one")
+    unknown_realm_read: bool = _habit(False, "drafts under an unknown realm are read in the default one")
+    unknown_realm_written: bool = _habit(False, "contacts and drafts of an unknown realm go to the default one")
     reporting_drafts: bool = _habit(False, "contact and draft operations serve the reporting realm")
     attachment_realms_known: bool = _habit(False, "a Realm header of attachment operations names a known realm")
     paths_any_case: bool = _habit(False, "letter case of the fixed words of a path does not matter")
@@ -176,7 +176,7 @@ class Habits:
     empty_texts_refused: bool = _habit(False, "an empty additionalInfo or batchId is an error")
     info_for_nau_only: bool = _habit(False, "additionalInfo from other accounts is an error")
     limits_in_message: bool = _habit(False, "a text over its limit is told in a message, without an errors array")
-    lengths_utf16: bool = _habit(False, "these limits count units of UTF-16")
+    lengths_utf16: bool = _habit(False, "limits of texts count units of UTF-16")
     # Records.
     contact_header_names: bool = _habit(True, "a new contact takes the identifier of its header")
     record_header_names: bool = _habit(True, "a submission without identifier takes that of its header")

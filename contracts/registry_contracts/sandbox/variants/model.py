@@ -19,7 +19,7 @@ class Variant:
         name: Its name on the command line.
         silent: The silent clauses that it fills, or in words a point without a clause. Variants with the same first
             one exclude each other.
-        sentence: The silence, and how it is filled.
+        sentence: What the service does.
         habits: The habits that it changes, by name.
         parts: Subclasses of the service's parts, which replace methods of them.
         wrap: Makes middleware between the service and the wire.
