@@ -13,7 +13,7 @@ from registry_contracts.errors import UsageError
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.proving.runs import Function
-from registry_contracts.proving.services import AND, SLOW, cover, draw_services
+from registry_contracts.proving.services import AND, SLOW, draw_services, drawable
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
 from registry_contracts.sandbox.faults import crossed, population
 from registry_contracts.sandbox.faults.fault import Fault
@@ -71,16 +71,10 @@ def calm_trials(seed: int) -> Iterator[Trial]:
     for name in VARIANTS:
         if VARIANTS[name].settings:
             yield service_trial(Part.FIXED, name, FIXED_SEED)
-    for row in _each_once(seed):
-        yield service_trial(Part.FIXED, AND.join(row), FIXED_SEED)
-
-
-def _each_once(seed: int) -> Iterator[list[str]]:
-    """Rows of a cover until each variant stands in one."""
-    waiting = {name for name in VARIANTS if name != SLOW and not VARIANTS[name].settings}
-    for row in cover(seed):
-        yield row
-        waiting -= set(row)
+    waiting = set(drawable())
+    for name in draw_services(seed, many_only=True):
+        yield service_trial(Part.FIXED, name, FIXED_SEED)
+        waiting -= set(name.split(AND))
         if not waiting:
             return
 
@@ -117,7 +111,7 @@ def drawn_trials(
     faults: int, services: int, seed: int, realm: str = "", profile: str = "gate"
 ) -> Iterator[Trial]:
     """Whole runs of a profile on drawn services and on crossed faults."""
-    for name in draw_services(services, seed):
+    for name in islice(draw_services(seed), services):
         yield service_trial(Part.DRAWN, name, seed, realm, profile)
     for fault in crossed.draw(faults, seed, by_night=Profile(profile).includes(Profile.NIGHTLY)):
         yield fault_trial(fault, seed, realm, profile)
