@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +11,6 @@ from registry_contracts.evidence.record import ExitCode
 from registry_contracts.proving.floor import Floor, Share
 from registry_contracts.proving.trials import Kind, Outcome, Part, Result
 from registry_contracts.safe_text import many
-from registry_contracts.sandbox.faults import crossed
 
 _LONGEST: Final = 1000
 #: The labels of the figures of all kinds of trials but faults.
@@ -88,7 +86,6 @@ class Report:
         yield ""
         yield from ("| | |", "|---|---|")
         yield from (f"| {label} | {value} |" for label, value in self._figures())
-        yield from self._groups()
         yield from self._bad_rows()
         for result in filter(lambda result: result.first_run, self.results):
             said = f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"
@@ -122,19 +119,6 @@ class Report:
             outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
             if outcomes:
                 yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
-
-    def _groups(self) -> Iterator[str]:
-        """Surviving drawn faults, by factor and effect."""
-        lost: Counter[tuple[str, str]] = Counter()
-        for result in self._faults(Part.DRAWN):
-            if result.due and not result.found:
-                factors, effect = crossed.kinds(result.trial.name)
-                lost.update((factor, effect) for factor in factors)
-        columns = sorted({effect for _, effect in lost})
-        if columns:
-            yield from ("", f"| survivors | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}")
-        for row in sorted({each for each, _ in lost}):
-            yield f"| {row} | {' | '.join(str(lost[row, each] or '') for each in columns)} |"
 
     def _bad_rows(self) -> Iterator[str]:
         if self.bad:

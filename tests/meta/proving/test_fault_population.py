@@ -56,7 +56,8 @@ def test_a_draw_holds_faults_that_break_a_must_and_that_their_names_give_again(*
         assert fault.realms
     several = {len(conditions_of(fault.when)) for fault in drawn if fault.when}
     assert several == ({1, 2, 3} if by_night else {1, 2})
-    groups = Counter(crossed.kinds(fault.name)[1] for fault in drawn)
+    effects = (fault.name.partition("@")[0].partition(":") for fault in drawn)
+    groups = Counter(crossed.effects()[operation][effect].group for operation, _, effect in effects)
     assert set(groups.values()) == {300 // len(groups)}
 
 
