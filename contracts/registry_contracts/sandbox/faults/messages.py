@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
+
+from starlette.types import ASGIApp, Scope, Send
 
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation
@@ -122,6 +125,28 @@ class Answer(Message):
 def answer_json(status: int, value: Any) -> Answer:
     """Make an answer with a JSON body."""
     return Answer(status, headers=(_JSON,), body=json.dumps(value).encode())
+
+
+async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
+    """Send one request to an application and collect its answer."""
+    received, sent = asyncio.Queue[Any](), list[Any]()
+    received.put_nowait({"type": "http.request", "body": body, "more_body": False})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, received.get, send)
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    return Answer(sent[0]["status"], headers=tuple(sent[0]["headers"]), body=content)
+
+
+async def answer_with(send: Send, answer: Answer, method: str) -> None:
+    """Send an answer to a request of a method."""
+    headers = [pair for pair in answer.headers if pair[0].lower() != b"content-length"]
+    if method != "HEAD" and answer.status not in (204, 304):
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else answer.body})
 
 
 class Memory:

@@ -12,8 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.faults.fault import answer_with, ask
-from registry_contracts.sandbox.faults.messages import Answer, values
+from registry_contracts.sandbox.faults.messages import Answer, answer_with, ask, values
 from registry_contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
 from registry_contracts.sandbox.storage import Storage
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from registry_contracts.errors import UsageError
-from registry_contracts.sandbox.variants import parts, rows, wire
-from registry_contracts.sandbox.variants.model import Alteration, Variant
+from registry_contracts.sandbox.variants import parts, rows, wire  # noqa: F401 - parts and wire declare theirs
+from registry_contracts.sandbox.variants.model import DECLARED, Alteration, Variant
 
-ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *parts.VARIANTS, *wire.VARIANTS)}
+ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *DECLARED)}
 """Every variant by its name."""
 
 #: Pairs of variants that contradict a sentence of the document when they stand together, and how.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -38,6 +39,28 @@ class Variant:
     layer: int = 0
     contact: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+
+
+#: Variants that are classes, in the order of their declaration.
+DECLARED: Final[list[Variant]] = []
+_Layer = TypeVar("_Layer")
+
+
+def variant(
+    name: str, *silent: str, beside: tuple[type, ...] = (), between: bool = False, **more: Any
+) -> Callable[[type[_Layer]], type[_Layer]]:
+    """Declare a variant whose docstring is its sentence.
+
+    The decorated class is middleware `between` service and wire, or replaces, with those `beside` it, methods of parts.
+    """
+
+    def declare(layer: type[_Layer]) -> type[_Layer]:
+        sentence = " ".join((inspect.getdoc(layer) or "").split())
+        made: dict[str, Any] = {"wrap": layer} if between else {"parts": (layer, *beside)}
+        DECLARED.append(Variant(name, silent, sentence, **made, **more))
+        return layer
+
+    return declare
 
 
 @dataclass(frozen=True)
