@@ -32,7 +32,7 @@ from registry_contracts.sandbox.faults.observer import SHOWN_PATH
 from registry_contracts.sandbox.habits import Habits
 from registry_contracts.sandbox.responses import NO_CONTENT
 from registry_contracts.sandbox.storage import DRAFT
-from registry_contracts.sandbox.variants import chosen
+from registry_contracts.sandbox.variants import chosen, habits_of
 from registry_contracts.settings.target import Target
 
 _SHOWN: Final = 300
@@ -318,7 +318,8 @@ def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -
     """
     listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
     unlisted = tuple(draft for draft in drafts if draft not in listed)
-    habits = Habits(**chosen(() if trial.name == FAITHFUL else trial.name.split(AND)).habits)
+    variants = chosen(() if trial.name == FAITHFUL else trial.name.split(AND))
+    habits = Habits(**habits_of(variants))
     untold = habits.contact_versions == DRAFT and (
         not habits.write_answers_record or habits.contact_created_status == NO_CONTENT
     )

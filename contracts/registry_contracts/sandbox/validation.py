@@ -77,39 +77,30 @@ def _field(name: str, kind: str) -> Field:
 
 
 _RECORD = ("header Header", "title lstring!", "country Term!")
-_EMAILS, _DOCUMENTS, _SUMMARY = "emails string*!", "documents Link*", "summary lstring"
 # fmt: off
 CONTACT = _type(
     "contact", "header Header", "prefix lstring", "firstName string!", "middleName string", "lastName string!",
     "gender Term", "designation lstring", "organization lstring!", "organizationAcronym lstring",
     "department lstring", "organizationType Term", "address lstring", "city lstring", "state lstring",
-    "postalCode lstring", "country Term!", "phones string*", "faxes string*", _EMAILS, "websites Link*",
+    "postalCode lstring", "country Term!", "phones string*", "faxes string*", "emails string*!", "websites Link*",
     "addressType string", "relevantInformation lstring", "relevantDocuments Link*", "type string!",
     "government Term", "contactOrganization Reference!"
 )
 ABS_PERMIT = _type(
     "absPermit", *_RECORD, "permitNumber string!", "issuedOn date!", "confidential boolean", "amendments integer",
-    "place Place", "issuingAuthority Reference", "keywords Term*", _DOCUMENTS
+    "place Place", "issuingAuthority Reference", "keywords Term*", "documents Link*"
 )
-ABS_CHECKPOINT = _type("absCheckpoint", *_RECORD, _EMAILS, _SUMMARY)
-ABS_MEASURE = _type("absMeasure", *_RECORD, "adoptedOn date", _SUMMARY, _DOCUMENTS)
 BCH_DECISION = _type(
     "bchDecision", *_RECORD, "decisionNumber string!", "decidedOn date!", "confidential boolean",
-    "amendments integer", "place Place", "organisms Reference*", "keywords Term*", _DOCUMENTS
+    "amendments integer", "place Place", "organisms Reference*", "keywords Term*", "documents Link*"
 )
-BCH_ORGANISM = _type(
-    "bchOrganism", "header Header", "scientificName string!", "commonName lstring", "keywords Term*"
-)
-BCH_LABORATORY = _type("bchLaboratory", *_RECORD, _EMAILS, _DOCUMENTS)
 CHM_PROFILE = _type(
     "chmProfile", *_RECORD, "overview lstring!", "established integer", "confidential boolean", "place Place",
     "keywords Term*", "websites Link*"
 )
-CHM_NEWS = _type("chmNews", "header Header", "title lstring!", _SUMMARY, "publishedOn date", _DOCUMENTS)
-CHM_MEETING = _type("chmMeeting", *_RECORD, "startsOn date!", "places integer")
-ORT_REPORT = _type("ortReport", *_RECORD, "reportingPeriod string!", "final boolean", _SUMMARY, _DOCUMENTS)
-ORT_TARGET = _type("ortTarget", *_RECORD, "dueYear integer", _SUMMARY)
-ORT_ANNEX = _type("ortAnnex", "header Header", "title lstring!", "report Reference!", _DOCUMENTS)
+ORT_REPORT = _type(
+    "ortReport", *_RECORD, "reportingPeriod string!", "final boolean", "summary lstring", "documents Link*"
+)
 # fmt: on
 
 
@@ -127,10 +118,10 @@ def _realm(name: str, *kinds: RecordType, holds_documents: bool = True) -> Realm
 
 
 REALMS = (
-    _realm("abs-dev", ABS_PERMIT, ABS_CHECKPOINT, ABS_MEASURE, CONTACT),
-    _realm("bch-dev", BCH_DECISION, BCH_ORGANISM, BCH_LABORATORY, CONTACT),
-    _realm("chm-dev", CHM_PROFILE, CHM_NEWS, CHM_MEETING, CONTACT),
-    _realm("ort-dev", ORT_REPORT, ORT_TARGET, ORT_ANNEX, holds_documents=False),
+    _realm("abs-dev", ABS_PERMIT, CONTACT),
+    _realm("bch-dev", BCH_DECISION, CONTACT),
+    _realm("chm-dev", CHM_PROFILE, CONTACT),
+    _realm("ort-dev", ORT_REPORT, holds_documents=False),
 )
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 
@@ -61,27 +59,3 @@ def variant(
         return layer
 
     return declare
-
-
-@dataclass(frozen=True)
-class Alteration:
-    """Several variants at once, in the given order. If two change one habit, the later one counts."""
-
-    variants: Sequence[Variant] = ()
-
-    @property
-    def habits(self) -> dict[str, Any]:
-        """The habits that are changed, by name."""
-        return {name: value for variant in self.variants for name, value in variant.habits.items()}
-
-    @property
-    def layers(self) -> list[type]:
-        """The classes that replace methods of the service's parts."""
-        return [layer for variant in self.variants for layer in variant.parts]
-
-    def stand_before(self, app: Starlette) -> None:
-        """Add the middleware of the variants to an application that has not started yet."""
-        for variant in sorted(self.variants, key=lambda variant: -variant.layer):
-            if variant.wrap is not None:
-                # Appended: nearer to the service than what undoes the encoding of paths.
-                app.user_middleware.append(Middleware(variant.wrap))
