@@ -206,23 +206,8 @@ class Expectation:
 class Validator:
     """Finds the problems of a document.
 
-    What triggers each code here (the document lists the codes and leaves most triggers open):
-
-    ==========================  ==================================================================================
-    ``Error.Mandatory``         a mandatory field is absent or null; a Term or Reference without ``identifier``, a
-                                Link without ``url``
-    ``Error.MandatoryAnyOf``    a mandatory lstring names no language at all, or a mandatory array holds nothing:
-                                at least one member of the set is needed
-    ``Error.InvalidValue``      ``header.identifier`` breaks the identifier rule or contradicts the path;
-                                ``header.schema`` names another schema; ``contactOrganization`` names no record of
-                                the realm; a date that is no date
-    ``Error.InvalidProperty``   a field the table does not have
-    ``Error.UnspecifiedLocale`` a key of an lstring, or an element of ``header.languages``, is no language code
-    ``Error.UnexpectedTerm``    ``country`` carries an identifier that is no country of the sandbox
-    ``Error.InvalidType``       a value of another kind than the table gives; null where nothing is mandatory
-    ==========================  ==================================================================================
-
-    Members of Term, Link, Reference and Header beyond those listed are "not shown", so they are let through.
+    The interface document lists the codes and leaves most triggers open. Members of Term, Link, Reference and Header
+    beyond those listed are "not shown", so they are let through.
     """
 
     def __init__(self, habits: Habits) -> None:
