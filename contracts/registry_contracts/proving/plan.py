@@ -10,9 +10,7 @@ from typing import Final
 from zlib import crc32
 
 from registry_contracts.errors import UsageError
-from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.interface.profiles import Profile
-from registry_contracts.proving.runs import Function
 from registry_contracts.proving.services import AND, SLOW, draw_services, drawable
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
 from registry_contracts.sandbox.faults import crossed, population
@@ -27,40 +25,23 @@ from registry_contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REAL
 FIXED_SEED: Final = 1
 #: Clauses that take two realms to be seen broken.
 _BETWEEN_REALMS: Final = frozenset({"realm-drafts-apart", "realm-lists-apart"})
-#: A test function that finds none of so many faults of its clauses will find none.
-_MOST_TRIALS_OF_FUNCTION: Final = 12
 
 
 def fixed_trials(faults: Iterable[Fault], realm: str = "") -> Iterator[Trial]:
     """Try each fault with the cases of its clauses, in one of its realms."""
     for fault in faults:
-        offered = fault.realms
-        yield _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
-
-
-def _narrow(fault: Fault, realm: str) -> Trial:
-    return Trial(Part.FIXED, Kind.FAULT, fault.name, (realm,), FIXED_SEED, clauses=fault.breaks, narrow=True)
+        offered, name = fault.realms, fault.name
+        where = realm or offered[crc32(name.encode()) % len(offered)]
+        yield Trial(Part.FIXED, Kind.FAULT, name, (where,), FIXED_SEED, clauses=fault.breaks, narrow=True)
 
 
 def further(trial: Trial) -> Trial | None:
     """The next trial of a surviving fault: its clauses in all realms by night, then a whole gate; None after that."""
-    if trial.part is not Part.FIXED or trial.kind is not Kind.FAULT or trial.only or not trial.narrow:
+    if trial.part is not Part.FIXED or trial.kind is not Kind.FAULT or not trial.narrow:
         return None
     if trial.profile == "nightly":
         return replace(trial, profile="gate", realms=trial.realms[:1], narrow=False)
     return replace(trial, profile="nightly", realms=population.load(trial.name).realms)
-
-
-def trials_of_function(name: str, function: Function) -> list[Trial]:
-    """Trials that may show that a test function finds a fault, those at its own operations first."""
-    home = set(DEVELOPMENT_REALMS) if ANY_REALM in function.realms else set(function.realms)
-    near = [fault for fault in population.fixed_set() if not function.clauses.keys().isdisjoint(fault.breaks)]
-    near.sort(key=lambda fault: len(set(fault.at) - function.operations))
-    return [
-        replace(_narrow(fault, realm), profile=function.profile, only=(name,))
-        for fault in near[:_MOST_TRIALS_OF_FUNCTION]
-        for realm in [realm for realm in fault.realms if realm in home][:1]
-    ]
 
 
 def calm_trials(seed: int) -> Iterator[Trial]:

@@ -28,7 +28,6 @@ from registry_contracts.proving.plan import (
     further,
     manners_trials,
     service_trial,
-    trials_of_function,
 )
 from registry_contracts.proving.processes import Ended, SideBySide, preload
 from registry_contracts.proving.report import Report
@@ -72,11 +71,6 @@ class Proof:
     def narrowed(self) -> bool:
         """Whether it only tries what the options name."""
         return bool(self.names or self.clauses or self.variants)
-
-    @property
-    def complete(self) -> bool:
-        """Whether it tries every clause and every test function."""
-        return not self.narrowed and Part.FIXED in self.parts
 
 
 def trials_of(proof: Proof, seed: int) -> list[Trial]:
@@ -148,7 +142,6 @@ def carry_out(proof: Proof) -> int:
         f"{proof.command} --seed {seed}" if proof.seed is None else proof.command,
         time.monotonic() - started,
         floor,
-        index.able if proof.complete else (),
     )
     _write(proof, report)
     for line in report.closing_lines():
@@ -177,27 +170,12 @@ class _Prover:
     def results(self, trials: Sequence[Trial]) -> list[Result]:
         """Run trials and those that follow, then the cases that found a fault on the faithful service."""
         results = list(self._run(trials, further))
-        if self._proof.complete:
-            results += self._of_functions(results)
         results += self._run(list(self._confirming(results)))
         passed = _passed(results)
         for result in results:
             if result.trial.kind is Kind.FAULT and result.found_by:
                 result.confirmed = not passed.get(_place(result), set()).isdisjoint(result.found_by)
         return results
-
-    def _of_functions(self, results: Sequence[Result]) -> Iterator[Result]:
-        """Try each test function that found nothing yet on the faults of its clauses, one after the other."""
-        finders = {function for result in results for function in result.finders}
-        plans = {
-            name: iter(trials_of_function(name, self._index.functions[name]))
-            for name in self._index.able
-            if name not in finders
-        }
-        firsts = [trial for plan in plans.values() if (trial := next(plan, None)) is not None]
-        ended = self._run(firsts, lambda trial: next(plans[trial.only[0]], None))
-        # Other functions found the rest.
-        return (result for result in ended if result.found)
 
     def _confirming(self, results: Sequence[Result]) -> Iterator[Trial]:
         """Trials of the faithful service with the cases that found a fault, if it has not passed them yet.

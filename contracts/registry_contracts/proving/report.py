@@ -1,4 +1,4 @@
-"""The report of a proof: figures, trials that did not end well, and test functions that found nothing."""
+"""The report of a proof: figures, and the trials that did not end well."""
 
 from __future__ import annotations
 
@@ -29,14 +29,12 @@ class Report:
     Attributes:
         seconds: How long the proof took.
         floor: The measurement that the draw is compared with; None: every drawn fault has to be found.
-        functions: Test functions that can find a fault, if all were tried; else empty.
     """
 
     results: Sequence[Result]
     command: str
     seconds: float
     floor: Floor | None = None
-    functions: tuple[str, ...] = ()
 
     @property
     def fixed(self) -> Share:
@@ -47,12 +45,6 @@ class Report:
     def drawn(self) -> Share:
         """How many drawn faults were found."""
         return self._found(Part.DRAWN)
-
-    @property
-    def idle(self) -> list[str]:
-        """Test functions that found no fault."""
-        finders = {function for result in self.results for function in result.finders}
-        return sorted(set(self.functions) - finders)
 
     @property
     def bad(self) -> list[Result]:
@@ -73,7 +65,6 @@ class Report:
 
     def closing_lines(self) -> Iterator[str]:
         """The lines that the command prints at its end."""
-        yield from (f"found nothing: {function}" for function in self.idle)
         word = {ExitCode.PASS: "holds", ExitCode.FAIL: "does not hold"}.get(self.exit_code(), "says nothing")
         figures = (f"{value} {label}" for label, value in self._figures())
         yield f"proof: {word}: {'; '.join(figures)}"
@@ -90,17 +81,13 @@ class Report:
         for result in filter(lambda result: result.first_run, self.results):
             said = f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"
             yield from ("", said[:_LONGEST])
-        if self.idle:
-            yield ""
-            yield f"Test functions that found no fault: {', '.join(f'`{name}`' for name in self.idle)}."
 
     def _found(self, part: Part) -> Share:
         due = [result for result in self._faults(part) if result.due]
         return Share(sum(result.found for result in due), len(due))
 
     def _faults(self, part: Part) -> list[Result]:
-        of_part = [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
-        return [result for result in of_part if not result.trial.only]
+        return [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
 
     def _figures(self) -> Iterator[tuple[str, str]]:
         """The figures, each with its label."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.evidence.record import ExitCode, Verdict
 from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import Level, load_catalogue
-from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import case_of, is_case
 from registry_contracts.plugin.hooks import Sandbox
 from registry_contracts.plugin.protocol import verdict_of
@@ -41,25 +41,12 @@ _VERDICT_ALONE: Final = ("verdict",)
 _PASSED: Final = frozenset({Verdict.PASS, Verdict.OBSERVED})
 
 
-_PROFILES: Final = list(Profile)
-
-
-@dataclass
-class Function:
-    """A test function with the clauses, realms and operations of its cases; without clauses it only observes."""
-
-    file: str
-    profile: str
-    clauses: dict[str, None] = field(default_factory=dict)
-    realms: dict[str, None] = field(default_factory=dict)
-    operations: set[str] = field(default_factory=set)
-
-
 @dataclass
 class CaseIndex:
-    """Plugin that notes the test functions when pytest collects them."""
+    """Plugin that notes the files of test functions and of clauses when pytest collects their cases."""
 
-    functions: dict[str, Function] = field(default_factory=dict)
+    by_function: dict[str, str] = field(default_factory=dict)
+    by_clause: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -68,34 +55,22 @@ class CaseIndex:
         for item in session.items:
             if not is_case(item):
                 continue
-            case = case_of(item)
-            claims = [c for c in case.clauses if catalogue.clause(c).level is not Level.SILENT]
-            profile = max(Profile.GATE, Profile(case.facts.profile), key=_PROFILES.index)
-            made = Function(str(item.path), str(profile))
-            function = self.functions.setdefault(function_of(item.nodeid), made)
-            function.clauses |= dict.fromkeys(claims)
-            function.realms[case.realm] = None
-            function.operations |= set(case.operations)
-
-    @property
-    def able(self) -> tuple[str, ...]:
-        """The test functions that can find a fault."""
-        return tuple(name for name, function in self.functions.items() if function.clauses)
+            self.by_function[function_of(item.nodeid)] = str(item.path)
+            for clause in case_of(item).clauses:
+                if catalogue.clause(clause).level is not Level.SILENT:
+                    self.by_clause[clause].add(str(item.path))
 
     def files_of(self, trial: Trial) -> list[str]:
         """The files that hold the cases of a trial; none for all."""
         if trial.only:
-            return sorted({self.functions[name].file for name in trial.only})
+            return sorted({self.by_function[name] for name in trial.only})
         if not trial.narrow or not self.are_own(trial.clauses):
             return []
-        return sorted(
-            {f.file for f in self.functions.values() if not f.clauses.keys().isdisjoint(trial.clauses)}
-        )
+        return sorted({file for clause in trial.clauses for file in self.by_clause[clause]})
 
     def are_own(self, clauses: Sequence[str]) -> bool:
         """Whether each of some clauses has cases of its own, so that no other case is needed for it."""
-        claimed = {clause for function in self.functions.values() for clause in function.clauses}
-        return claimed.issuperset(clauses) and UNIVERSAL.isdisjoint(clauses)
+        return self.by_clause.keys() >= set(clauses) and UNIVERSAL.isdisjoint(clauses)
 
 
 @dataclass

@@ -183,11 +183,6 @@ class Result:
         return self.outcome is Outcome.FOUND
 
     @property
-    def finders(self) -> set[str]:
-        """The test functions that found the fault, when they did."""
-        return set(map(function_of, self.found_by)) if self.found else set()
-
-    @property
     def why(self) -> str:
         """Why the trial did not end well."""
         return "; ".join(self._why()) or f"exit code {self.exit_code}, {self.requests} requests"
