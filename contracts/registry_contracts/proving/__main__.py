@@ -15,7 +15,7 @@ from registry_contracts.interface.location import keep_hypothesis_out
 from registry_contracts.settings.target import DEVELOPMENT_REALMS
 
 _NAME = "python -m registry_contracts.proving"
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 _PARTS = ("fixed", "drawn", "manners")
 
 

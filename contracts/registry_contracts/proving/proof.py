@@ -15,9 +15,9 @@ from typing import Final
 import click
 
 from registry_contracts.errors import UsageError
-from registry_contracts.file_formats import convert, parse, plain
+from registry_contracts.file_formats import convert, parse, plain, read_file
 from registry_contracts.interface.catalogue import load_catalogue
-from registry_contracts.proving.floor import read_floor
+from registry_contracts.proving.floor import Floor
 from registry_contracts.proving.manners import run_beside
 from registry_contracts.proving.plan import (
     calm_trials,
@@ -124,7 +124,7 @@ def carry_out(proof: Proof) -> int:
         UsageError: an unknown name, or a file or folder that cannot be used.
     """
     seed = Random().randrange(10**6) if proof.seed is None else proof.seed  # noqa: S311 - nothing secret
-    floor = None if proof.floor is None else read_floor(proof.floor)
+    floor = None if proof.floor is None else read_file(proof.floor, Floor)
     trials = trials_of(proof, seed)
     runs = proof.reports / "runs"
     try:

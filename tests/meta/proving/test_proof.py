@@ -20,7 +20,7 @@ from tests.meta.program import eventually, finished, in_process, plant
         (["--clause", "realm-production"], "no fault breaks realm-production alone"),
         (["drawn", "--clause", "uid-too-short"], "not chosen by clause"),
         (["--service", "gzip+none"], "unknown variant 'none'"),
-        (["--floor", "nowhere.json"], "no floor in 'nowhere.json'"),
+        (["--floor", "nowhere.json"], "File 'nowhere.json' does not exist"),
         (["--floor", "README.md"], "README.md"),
     ],
 )
