@@ -19,7 +19,7 @@ from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_e
 from registry_contracts.interface.cross_origin import AllowedOrigins
 from registry_contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
 from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
-from registry_contracts.sandbox.http import JsonRefusals
+from registry_contracts.sandbox.http import Connection
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -65,7 +65,7 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
     """Return a server for an application; ``server.run(sockets=[listener])`` serves until it is told to end."""
     config = uvicorn.Config(
         app,
-        http=JsonRefusals,
+        http=Connection,
         ws="none",
         loop="asyncio",
         lifespan="on",
