@@ -32,7 +32,7 @@ ACCOUNTS: Final = {
     **{f"SANDBOX_{role.upper()}_PASSWORD": f"sandbox-{role}" for role in ACCOUNT_ROLES},
 }
 GATE: Final = "gate --target sandbox --consumer sdk.toml"
-FAULT: Final = "--sandbox-arguments '--fault list-first-lost'"
+FAULT: Final = "--sandbox-arguments '--fault listDrafts:first-lost'"
 #: Many cases ask by it whether a draft is there.
 NEVER_EXISTS: Final = "--sandbox-arguments '--fault draft-never-exists'"
 #: By name: operations of the SDK, a command, its exit code, and what its last line begins with. The gates of one

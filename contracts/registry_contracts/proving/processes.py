@@ -23,6 +23,7 @@ import requests
 
 from registry_contracts.errors import INTERRUPTING_SIGNALS, SuiteError, UsageError
 from registry_contracts.interface.location import cases_directory
+from registry_contracts.sandbox.faults.messages import COUNTS_PATH
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
@@ -41,14 +42,14 @@ class ForkedSandbox:
 
     Args:
         arguments: Options of `registry-contracts sandbox`.
-        counts_path: Where it tells its `counts`, which are read before it ends.
+        counting: Its `counts` are read before it ends.
     """
 
     size_limit = DEFAULT_SIZE_LIMIT
 
-    def __init__(self, arguments: Sequence[str], counts_path: str = "") -> None:
+    def __init__(self, arguments: Sequence[str], *, counting: bool = False) -> None:
         self.counts: dict[str, Any] = {}
-        self._counts_path = counts_path
+        self._counting = counting
         with socket.create_server((_LOCAL, 0), backlog=512) as listener:
             self.base_url = f"http://{_LOCAL}:{listener.getsockname()[1]}"
             words = ["--size-limit", str(self.size_limit), *arguments]
@@ -69,13 +70,13 @@ class ForkedSandbox:
         self._process.join()
 
     def _read_counts(self) -> None:
-        path, self._counts_path = self._counts_path, ""
-        if not path:
+        if not self._counting:
             return
+        self._counting = False
         # A sandbox with a fault may not answer.
         with suppress(requests.RequestException), requests.Session() as session:
             session.trust_env = False
-            self.counts = session.get(self.base_url + path, timeout=10).json()
+            self.counts = session.get(self.base_url + COUNTS_PATH, timeout=10).json()
 
 
 def preload(index: object) -> None:
@@ -85,16 +86,13 @@ def preload(index: object) -> None:
         index: Plugin that looks at the collected cases.
 
     Raises:
-        UsageError: this system cannot fork, or the sandbox is not installed.
+        UsageError: this system cannot fork.
         SuiteError: the cases cannot be collected.
     """
     if not hasattr(os, "fork"):
         raise UsageError("a proof runs in forks, which this system has not; run it on Linux or macOS")
-    try:
-        for name in _FOR_FORKS:
-            import_module(name)
-    except ModuleNotFoundError as error:
-        raise UsageError(f"a proof needs {error.name}: pip install 'registry-contracts[sandbox]'") from error
+    for name in _FOR_FORKS:
+        import_module(name)
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, output_to(nowhere.fileno()):
         code = pytest.main([*_words(), str(cases_directory()), "--profile=full", "--collect-only"], [index])
     if code != pytest.ExitCode.OK:

@@ -27,8 +27,6 @@ from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Part, Resul
 from registry_contracts.reports import verdict_json
 from registry_contracts.reports.writers import ALL as ALL_FORMATS
 from registry_contracts.sandbox.faults import population
-from registry_contracts.sandbox.faults.fault import COUNT_PATH
-from registry_contracts.sandbox.faults.observer import SHOWN_PATH
 from registry_contracts.sandbox.habits import Habits
 from registry_contracts.sandbox.responses import NO_CONTENT
 from registry_contracts.sandbox.storage import DRAFT
@@ -183,7 +181,7 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     """
     started = time.monotonic()
     with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
-        sandbox = ForkedSandbox(_alteration(trial), _COUNTED.get(trial.kind, ""))
+        sandbox = ForkedSandbox(_alteration(trial), counting=trial.kind in (Kind.FAULT, Kind.SERVICE))
         watch = _watch(trial, sandbox)
         try:
             code = run_suite(list(_words(trial, index, folder)), index.files_of(trial), [watch])
@@ -205,10 +203,6 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
         _read_verdict(result, folder, sandbox.counts)
     result.seconds = round(time.monotonic() - started, 2)
     return result
-
-
-#: The path of a sandbox's counts.
-_COUNTED: Final = {Kind.FAULT: COUNT_PATH, Kind.SERVICE: SHOWN_PATH}
 
 
 def _alteration(trial: Trial) -> list[str]:

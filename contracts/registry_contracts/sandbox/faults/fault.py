@@ -18,6 +18,7 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import WORKFLOW_REALMS
 from registry_contracts.sandbox.faults.conditions import COUNTED, conditions_of
 from registry_contracts.sandbox.faults.messages import (
+    COUNTS_PATH,
     Answer,
     Inject,
     Memory,
@@ -31,8 +32,6 @@ from registry_contracts.sandbox.faults.messages import (
 
 #: Bodies above this size pass unchanged.
 _LARGEST_BODY: Final = 16 * 1024 * 1024
-#: A sandbox with a fault answers here how often the fault made a difference; the path is outside the interface.
-COUNT_PATH: Final = "/sandbox/fault"
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class Injector:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
-        if scope["type"] == "http" and scope["path"] == COUNT_PATH:
+        if scope["type"] == "http" and scope["path"] == COUNTS_PATH:
             told = {"altered": self._memory.altered, "mattered": self._memory.mattered}
             await answer_with(send, answer_json(200, told), scope["method"])
             return

@@ -21,6 +21,8 @@ from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN
 if TYPE_CHECKING:
     from registry_contracts.sandbox.app import Service
 
+#: Here a sandbox answers how often its fault made a difference, or what it has shown; outside the interface.
+COUNTS_PATH: Final = "/sandbox/counts"
 #: Stands for a value that is taken out of its object or array.
 MISSING: Final = object()
 #: The realm and the identifier, by which records are told apart.

@@ -12,12 +12,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.faults.messages import Answer, answer_with, ask, values
+from registry_contracts.sandbox.faults.messages import COUNTS_PATH, Answer, answer_with, ask, values
 from registry_contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
 from registry_contracts.sandbox.storage import Storage
 
-#: The path of the counts, outside the interface.
-SHOWN_PATH: Final = "/sandbox/shown"
 SUCCESS: Final = "success"
 REFUSAL: Final = "refusal"
 ERRORS: Final = "errors"
@@ -25,7 +23,7 @@ _SPACE: Final = re.compile(r"(\\[rnt]|\s)+")
 
 
 class Observer:
-    """ASGI middleware that passes everything on and counts answers; a GET of `SHOWN_PATH` gives the counts.
+    """ASGI middleware that passes everything on and counts answers; a GET of `COUNTS_PATH` gives the counts.
 
     They are `operations`, how often each operation showed a success, a refusal and an errors array; `messages`, the
     clauses whose message was shown; `permanent`, the number of new records by realm that the interface cannot remove;
@@ -47,7 +45,7 @@ class Observer:
             return
         storage = scope["app"].state.service.storage
         self._begun = self._begun or _stored(storage)
-        if scope["path"] == SHOWN_PATH:
+        if scope["path"] == COUNTS_PATH:
             published, drafts = _stored(storage)
             made = {
                 "permanent": published - self._begun[0],
