@@ -48,7 +48,6 @@ class Proof:
 
     Attributes:
         names: Faults to try instead of the fixed set or a draw.
-        whole: Do not end a trial at its finding.
         command: The command line for the report.
     """
 
@@ -61,7 +60,6 @@ class Proof:
     seed: int | None = None
     realm: str = ""
     profile: str = "gate"
-    whole: bool = False
     jobs: int = 4
     reports: Path = Path("reports/proof")
     floor: Path | None = None
@@ -239,7 +237,7 @@ class _Prover:
         if trial.kind in (Kind.CANARY, Kind.KILL):
             result = run_beside(trial, folder)
         else:
-            result = run_trial(replace(trial, stop=not self._proof.whole), self._index, folder)
+            result = run_trial(trial, self._index, folder)
         (self._folder / f"{number}.json").write_text(json.dumps(plain(result)), "utf-8")
         if result.outcome.good or trial.only:
             shutil.rmtree(folder)

@@ -78,9 +78,9 @@ class Watch:
     Attributes:
         sandbox: Serves the run.
         clauses: A finding on one of these counts.
-        operations: Operations at which the sandbox is altered; their cases on the clauses come first.
+        operations: Operations at which the sandbox is altered; their cases on the clauses come first, and the run ends
+            at the first finding that counts.
         only: Run only the cases of these test functions; empty for all.
-        stop: End the run at the first finding that counts.
         formats: Report formats that the run writes.
         settings: Further settings of each realm that the sandbox needs, by name.
         errors: Cases in which the suite itself broke.
@@ -91,7 +91,6 @@ class Watch:
     clauses: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     only: Sequence[str] = ()
-    stop: bool = False
     formats: Sequence[str] = _VERDICT_ALONE
     settings: Mapping[str, Any] | None = None
     findings: dict[str, Found] = field(default_factory=dict)
@@ -153,7 +152,7 @@ class Watch:
             self.findings[finding.clause] = found
         if finding.clause in self.clauses:
             self.found_by[case] = None
-            if self.stop:
+            if self.operations:
                 self.ended = True
                 items = item.session.items
                 del items[items.index(item) + 1 :]
@@ -225,10 +224,8 @@ def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
     return Watch(
         sandbox,
         counting,
-        # A run to the end keeps its own order.
-        frozenset(fault.at if fault and trial.stop else ()),
+        frozenset(fault.at if fault else ()),
         only=trial.only,
-        stop=fault is not None and trial.stop,
         # Every report format has to cope with the answers of variants.
         formats=ALL_FORMATS if variants else _VERDICT_ALONE,
         settings=settings_needed(trial.name) if variants else None,

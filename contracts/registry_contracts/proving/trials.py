@@ -76,7 +76,6 @@ class Trial:
         only: Run only the cases of these test functions; empty for all.
         fault: The sandbox's fault in a trial of a network fault, or of a canary.
         reachable: Whether a run can succeed in spite of the network fault.
-        stop: End the run at its finding.
     """
 
     part: Part
@@ -90,7 +89,6 @@ class Trial:
     only: tuple[Name, ...] = ()
     fault: str = ""
     reachable: bool = True
-    stop: bool = True
 
     @property
     def shown(self) -> str:
