@@ -11,7 +11,7 @@ from zlib import crc32
 
 from registry_contracts.errors import UsageError
 from registry_contracts.interface.profiles import Profile
-from registry_contracts.proving.services import AND, SLOW, draw_services, drawable
+from registry_contracts.proving.services import AND, draw_services, drawable
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
 from registry_contracts.sandbox.faults import crossed, population
 from registry_contracts.sandbox.faults.fault import Fault
@@ -48,7 +48,6 @@ def calm_trials(seed: int) -> Iterator[Trial]:
     """The faithful service in every realm, and drawn services in which each variant stands once."""
     for realm in DEVELOPMENT_REALMS:
         yield faithful_trial((realm,))
-    yield service_trial(Part.FIXED, SLOW, FIXED_SEED, DEVELOPMENT_REALMS[-1])
     for name in VARIANTS:
         if VARIANTS[name].settings:
             yield service_trial(Part.FIXED, name, FIXED_SEED)
@@ -100,6 +99,7 @@ def drawn_trials(
 
 #: Figures with which network faults strike in short runs: of the profile smoke, and of the cases of one clause.
 CLOSE: Final[Mapping[str, tuple[str, str]]] = {
+    "latency": ("seconds=0.15", "seconds=0.05"),
     "sporadic-503": ("share=0.06", "share=0.15"),
     "rate-limit": ("per_second=30:burst=20", "per_second=10:burst=5"),
     "gateway-html": ("share=0.06", "share=0.15"),

@@ -9,21 +9,19 @@ from itertools import count
 from random import Random
 from typing import Any, Final
 
-from registry_contracts.sandbox.variants import ALL, CONTRADICTORY
+from registry_contracts.sandbox.variants import ALL
 from registry_contracts.settings.target import RealmSettings
 
 #: Stands between two names of variants.
 AND: Final = "+"
-#: The variant that delays every answer: a long run against it would take all day.
-SLOW: Final = "slow"
 #: How many variants a drawn service has: of about every second silence, or a few.
 _MANY: Final = 75
 _FEW: Final = (2, 3, 4, 6, 9, 12)
 
 
 def drawable() -> list[str]:
-    """The variants that a draw takes: all but the slow one, and those that need settings."""
-    return [name for name, variant in ALL.items() if name != SLOW and not variant.settings]
+    """The variants that a draw takes: all but those that need settings."""
+    return [name for name, variant in ALL.items() if not variant.settings]
 
 
 def draw_services(seed: int, *, many_only: bool = False) -> Iterator[str]:
@@ -52,11 +50,9 @@ def draw_services(seed: int, *, many_only: bool = False) -> Iterator[str]:
 
 @cache
 def together(one: str, other: str) -> bool:
-    """Whether two variants go together: no common silence, habit or method, and no sentence contradicted."""
+    """Whether two variants go together: they have no common silence, habit or method."""
     first, second = ALL[one], ALL[other]
-    if first.silent[0] == second.silent[0] or frozenset({one, other}) in CONTRADICTORY:
-        return False
-    if first.habits.keys() & second.habits.keys():
+    if first.silent[0] == second.silent[0] or first.habits.keys() & second.habits.keys():
         return False
     return not any(_methods(layer) & _methods(over) for layer in first.parts for over in second.parts)
 

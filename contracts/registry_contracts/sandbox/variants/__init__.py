@@ -15,20 +15,6 @@ from registry_contracts.sandbox.variants.model import DECLARED, Variant
 ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *DECLARED)}
 """Every variant by its name."""
 
-#: Pairs of variants that contradict a sentence of the document when they stand together, and how.
-CONTRADICTORY: Final[Mapping[frozenset[str], str]] = {
-    frozenset({"batches-wait", "drafts-not-existing"}): (
-        "a record that waits for its batch has only a draft, so it would not exist although it was accepted"
-    ),
-    frozenset({"drafts-published-soon", "drafts-not-existing"}): (
-        "a record that waits to be published has only a draft, so it would not exist although it was accepted"
-    ),
-    frozenset({"draft-valid-only", "records-minted"}): (
-        "the service gives a submission another identifier than its header has, so its draft would not be valid, "
-        "and nothing could be submitted"
-    ),
-}
-
 
 def chosen(names: Iterable[str]) -> tuple[Variant, ...]:
     """Return the variants of some names, in their order.

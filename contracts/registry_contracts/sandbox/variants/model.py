@@ -19,7 +19,8 @@ class Variant:
         silent: The silent clauses that it fills, or in words a point without a clause. Variants with the same first
             one exclude each other.
         sentence: What the service does.
-        habits: The habits that it changes, by name.
+        habits: The habits that it changes, by name, and those that it needs as they are: two variants with one habit
+            do not go together.
         parts: Subclasses of the service's parts, which replace methods of them.
         wrap: Makes middleware between the service and the wire.
         layer: A higher one is nearer to the wire. Middleware that changes bodies comes before what only frames them.

@@ -326,7 +326,8 @@ class _Validated(Drafts):
         return self.context.validator.problems(value, Expectation(kind, uid, knows))
 
 
-@variant("draft-valid-only", "draft-save-incomplete")
+# The identifier in a header has to be the record's.
+@variant("draft-valid-only", "draft-save-incomplete", habits={"record_header_names": True})
 class _ValidOnly(_Validated):
     """Whether a draft has to be complete is not shown: it has to be valid by its schema."""
 
@@ -395,7 +396,8 @@ class _RefusedContacts(Contacts):
             raise conflict("the identifier was used before")
 
 
-@variant("drafts-published-soon", "workflow-submitted-state")
+# What waits has only a draft, and exists all the same.
+@variant("drafts-published-soon", "workflow-submitted-state", habits={"drafts_exist": True})
 class _PublishedSoon(Workflow):
     """What a publishing workflow makes of a draft is not shown: its published version, half a second later."""
 

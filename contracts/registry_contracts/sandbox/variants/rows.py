@@ -239,7 +239,8 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("locks-brief", "workflow-submitted-state", {"lock_seconds": 1.5}, "A submission locks its record for 1.5 s."),
     ("submissions-unlocked", "workflow-submitted-state", {"lock_seconds": 0.0}, "A submission locks no record."),
     ("submissions-publish", "workflow-submitted-state", "submissions_publish"),
-    ("batches-wait", "workflow-batch-effect", "batches_wait"),
+    # What waits has only a draft, and exists all the same.
+    ("batches-wait", "workflow-batch-effect", {"batches_wait": True, "drafts_exist": True}),
     ("drafts-not-existing", "workflow-draft-only-record", {"drafts_exist": False}, "A draft alone does not exist."),
     ("locked-before-taken", "workflow-taken-against-locked", "locked_before_taken"),
     ("rights-first", "When rights are looked at", {"rights_checked": "first"}, "Rights are looked at before step 1."),

@@ -1,11 +1,10 @@
 """Variants as middleware between the service and the wire: framing, headers, redirects, refused requests."""
 
-import asyncio
 import json
 import secrets
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -18,7 +17,6 @@ from registry_contracts.sandbox.http import Reason, Refusal
 from registry_contracts.sandbox.responses import json_bytes
 from registry_contracts.sandbox.variants.model import variant
 
-SLOW_SECONDS: Final = 0.15
 Headers = list[tuple[bytes, bytes]]
 _variant = partial(variant, between=True)
 
@@ -91,15 +89,6 @@ class _Compressed(GZipMiddleware):
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(app, minimum_size=1)
-
-
-@_variant("slow", "Connections and pace")
-class _Slow(Between):
-    """How long an answer takes is not shown: 150 ms longer."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await asyncio.sleep(SLOW_SECONDS)
-        await super().answer(scope, receive, send)
 
 
 class _Rewriting(Between):
