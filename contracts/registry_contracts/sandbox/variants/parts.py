@@ -58,19 +58,6 @@ class _Spaced(Responses):
         return super().refusal_body(status, f"  “{first}{space and chr(10)}{rest}” \r\n", problems)
 
 
-@variant("refusals-furnished", *_FAILED, "workflow-message-place")
-class _Furnished(Responses):
-    """The shape of refusals is not shown: the message stands behind time, status and the status in words."""
-
-    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-        told = {
-            "timestamp": self.clock.written(self.clock.now()),
-            "status": status,
-            "error": "Request failed",
-        }
-        return {**told, **super().refusal_body(status, message, problems), "path": "/api", "trace": None}
-
-
 @variant("problem-json", *_FAILED, "workflow-message-place", habits={"refusal_form": "object"})
 class _ProblemDetails(Responses):
     """The shape of refusals is not shown: they are problem details, application/problem+json."""

@@ -100,7 +100,6 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("submissions-furnished", "workflow-answer", "submission_answer_furnished"),
     ("list-odata", "list-envelope", {"list_member": "value", "count_member": "@odata.count"},
         "The envelope of a list is not shown: that of OData, which its options come from."),
-    ("list-items-volatile", "Further members of a listed item", "list_items_volatile"),
     ("realm-in-capitals", ("draft-info-answer", "How answers write a realm"), "realm_capitals"),
     ("message-realm-capitals", "workflow-message-place", "message_realm_capitals"),
     ("message-plain-text", "workflow-message-place", {"refusal_form": "text"}, "A message is the body, as plain text."),
@@ -109,7 +108,6 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("timestamps-nano", ("draft-info-answer", "Digits and offset of a timestamp"),
         {"timestamp_digits": 9, "timestamp_offset": "+00:00"},
         "Digits and offset of a timestamp are not shown: nine digits and +00:00."),
-    ("head-without-length", "Headers of answers", {"head_length": False}, "An exists check tells no length."),
     ("downloads-plain", "attachment-download-type", {"download_type": "application/octet-stream"},
         "The type of a download is not shown: bytes, whatever the file is."),
     ("downloads-as-sent", "attachment-download-type", {"download_type": "sent"}, "A download has the type as sent."),
@@ -237,7 +235,6 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("records-minted", "workflow-identifier-origin", {"record_header_names": False}, "Records get new identifiers."),
     ("lock-late", "workflow-submitted-state", {"lock_delay": 2.0}, "A submission locks its record two seconds later."),
     ("locks-brief", "workflow-submitted-state", {"lock_seconds": 1.5}, "A submission locks its record for 1.5 s."),
-    ("submissions-unlocked", "workflow-submitted-state", {"lock_seconds": 0.0}, "A submission locks no record."),
     ("submissions-publish", "workflow-submitted-state", "submissions_publish"),
     # What waits has only a draft, and exists all the same.
     ("batches-wait", "workflow-batch-effect", {"batches_wait": True, "drafts_exist": True}),

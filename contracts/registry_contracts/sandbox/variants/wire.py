@@ -123,7 +123,7 @@ class _Rewritten(_Rewriting):
 
 @_variant("extra-members", "Further members of answers")
 class _ExtraMembers(_Rewriting):
-    """Further members of answers are not shown: every JSON object has some, but for what clients stored."""
+    """Further members of answers are not shown: each object has some, volatile ones too, but for what is stored."""
 
     def rewritten(self, value: Any) -> bytes:
         return json_bytes(_furnished(value))
@@ -140,6 +140,7 @@ def _furnished(value: Any) -> Any:
     more = {
         "$type": "record",
         "took": secrets.randbelow(10**6) / 1000,
+        "receipt": secrets.token_hex(8),
         "links": {"self": "/", "help": ["/docs"]},
         "tags": [],
         "_extra": {},
