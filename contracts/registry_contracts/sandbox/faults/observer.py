@@ -14,6 +14,7 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.sandbox.faults.messages import COUNTS_PATH, Answer, answer_with, ask, values
 from registry_contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
+from registry_contracts.sandbox.faults.workflow import message_of
 from registry_contracts.sandbox.storage import Storage
 
 SUCCESS: Final = "success"
@@ -34,7 +35,7 @@ class Observer:
         self._app = app
         self._description = load_description()
         self._shown: dict[str, Counter[str]] = defaultdict(Counter)
-        self._waited = {c.id: beginning(c.message) for c in load_catalogue() if c.message is not None}
+        self._waited = {c.id: message_of(c.id) for c in load_catalogue() if c.message}
         self._messages: dict[str, None] = {}
         self._begun: tuple[Counter[str], set[tuple[str, str]]] | None = None
 
@@ -77,11 +78,6 @@ class Observer:
 def _stored(storage: Storage) -> tuple[Counter[str], set[tuple[str, str]]]:
     with storage.transaction() as records:
         return records.published(), records.drafts_alone()
-
-
-def beginning(message: str) -> str:
-    """The part of a message before its first placeholder or quotation mark, because JSON may escape these."""
-    return re.split(r"\$\{|['\"]", message)[0].strip(" .,")
 
 
 def _filled_errors(value: Any) -> bool:
