@@ -9,7 +9,6 @@ from random import Random
 from typing import Final
 from zlib import crc32
 
-from registry_contracts.errors import UsageError
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.proving.services import AND, draw_services, drawable
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
@@ -110,13 +109,13 @@ CLOSE: Final[Mapping[str, tuple[str, str]]] = {
     "outage-midway": ("from_request=30", "from_request=12"),
     "restart": ("every=30", "every=15"),
 }
-#: Clauses that a fault of the sandbox breaks while a network fault strikes.
+#: Faults of the sandbox while a network fault strikes, each of which breaks one clause.
 BENEATH: Final = (
-    "draft-get-content",
-    "attachment-download-same",
-    "contact-create-full",
-    "draft-delete-removes",
-    "uid-forbidden-characters",
+    "getDraft:refused-400",
+    "getAttachment:refused-400",
+    "contact-create-designation-refused",
+    "deleteDraft:refused-400",
+    "uid-accepts-plus",
 )
 _REALM: Final = DOCUMENT_REALMS[0]
 #: How many runs are killed.
@@ -129,7 +128,7 @@ def manners_trials(seed: int) -> Iterator[Trial]:
     for number in range(_KILLS):
         moment = f"{chance.uniform(1.0, 25.0):.1f}"
         yield Trial(Part.MANNERS, Kind.KILL, moment, (_REALM,), seed + number)
-    faults = [_beneath(clause) for clause in BENEATH]
+    faults = [population.load(name) for name in BENEATH]
     yield _canary("smoke", "", seed)
     yield _canary("gate", "-n 2", seed)
     yield _canary("gate", "-n 2", seed, faults[-1])
@@ -146,11 +145,3 @@ def manners_trials(seed: int) -> Iterator[Trial]:
 def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> Trial:
     name = fault.name if fault else ""
     return Trial(Part.MANNERS, Kind.CANARY, words, DEVELOPMENT_REALMS, seed, profile, fault=name)
-
-
-def _beneath(clause: str) -> Fault:
-    """A fault without a condition that breaks a clause alone."""
-    for fault in (*crossed.plainest().values(), *population.population().values()):
-        if fault.breaks == (clause,) and not fault.when:
-            return fault
-    raise UsageError(f"no fault breaks {clause} alone; the trials of network faults need one")
