@@ -27,10 +27,6 @@ from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Part, Resul
 from registry_contracts.reports import verdict_json
 from registry_contracts.reports.writers import ALL as ALL_FORMATS
 from registry_contracts.sandbox.faults import population
-from registry_contracts.sandbox.habits import Habits
-from registry_contracts.sandbox.responses import NO_CONTENT
-from registry_contracts.sandbox.storage import DRAFT
-from registry_contracts.sandbox.variants import chosen, habits_of
 from registry_contracts.settings.target import Target
 
 _SHOWN: Final = 300
@@ -273,26 +269,8 @@ def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> No
     if trial.kind is Kind.SERVICE and counts and not (trial.only or trial.narrow):
         passes = false_passes(verdict, counts)
         result.false_passes = tuple(f"{clause}: {why}" for clause, why in passes.items())
-        result.unlisted = _unlisted(trial, verdict, counts["drafts"])
-
-
-def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -> tuple[str, ...]:
-    """The drafts that a service holds and that the verdict of its run does not list by name.
-
-    Some services store contacts as drafts and never tell their names. There as many drafts may be missing as contacts
-    are listed without a name, or with a sent name that the service does not use.
-    """
-    listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
-    unlisted = tuple(draft for draft in drafts if draft not in listed)
-    variants = chosen(() if trial.name == FAITHFUL else trial.name.split(AND))
-    habits = Habits(**habits_of(variants))
-    untold = habits.contact_versions == DRAFT and (
-        not habits.write_answers_record or habits.contact_created_status == NO_CONTENT
-    )
-    # `contact (unknown)` is one whose answer was lost.
-    contacts = [each["identifier"] for each in verdict["residue"] if each["what"].startswith("contact")]
-    renamed = [name for name in contacts if name not in drafts and not (name and habits.contact_header_names)]
-    return () if untold and len(unlisted) <= len(renamed) else unlisted
+        listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
+        result.unlisted = tuple(draft for draft in counts["drafts"] if draft not in listed)
 
 
 def _reasons(trial: Trial, verdict: Mapping[str, Any]) -> Iterator[str]:

@@ -102,6 +102,11 @@ def removing(relation: str) -> Inject:
     return _with(partial(_near, relation), do.always(None))
 
 
+def removing_files() -> Inject:
+    """Remove the files that the document of the request has before it."""
+    return _with(_other_files, do.always(None))
+
+
 def _published(request: Request) -> list[Version]:
     version = request.memory.held.read(lambda records: records.version(*request.key, PUBLISHED))
     return [version] if version else []
@@ -253,7 +258,7 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "bytes-of-another", "stores the bytes of the latest other file", {_CREATE_FILE: _BYTES_KEPT},
         do.send(lambda r: next((replace(r, body=u.body) for u in reversed(r.memory.uploads.values())), None)))
     yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",
-        "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, _with(_other_files, do.always(None)))
+        "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, removing_files())
     faulty = partial(row, "state", side=Side.REFUSED)
     yield faulty("draft-saved", "saves a document that it refuses for its content",
         {_NAMED: _faulty("workflow-order-validation-before-save"),
