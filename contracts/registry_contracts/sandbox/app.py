@@ -159,12 +159,8 @@ def _routes(service: Service) -> list[BaseRoute]:
         _route(_ATTACHMENTS, GET=attachments.list),
         _route(_ATTACHMENT, GET=attachments.get, HEAD=attachments.exists),
         _route(_ATTACHMENT + "/thumbnail", GET=attachments.thumbnail),
-        _route(_WORKFLOW, POST=service.workflow.create),
-        _route(
-            _WORKFLOW + "/{identifier}",
-            POST=service.workflow.create_with_identifier,
-            PUT=service.workflow.update,
-        ),
+        _route(_WORKFLOW, POST=service.workflow.submit),
+        _route(_WORKFLOW + "/{identifier}", POST=service.workflow.submit, PUT=service.workflow.submit),
         # What the sandbox serves beside the document.
         _route("/openapi.json", GET=_description_json),
         _route("/openapi.yaml", GET=_description_yaml),
@@ -172,7 +168,7 @@ def _routes(service: Service) -> list[BaseRoute]:
         _route("/docs", GET=_root),
     ]
     if service.habits.empty_identifier:
-        routes.append(_route(_WORKFLOW + "/", POST=service.workflow.create))
+        routes.append(_route(_WORKFLOW + "/", POST=service.workflow.submit))
     if service.habits.versions_alike:
         routes += [
             Route(_other_version(route.path), route.endpoint, methods=list(route.methods or ()))
