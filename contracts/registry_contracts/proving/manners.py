@@ -104,23 +104,13 @@ def _rows(connection: sqlite3.Connection, data: Path) -> Iterator[tuple[tuple[st
             yield (table, *(str(row[name]) for name in key)), digest.hexdigest()
 
 
-def changes(before: Snapshot, after: Snapshot, named: frozenset[str] = frozenset()) -> list[str]:
-    """The earlier rows that a run changed or removed, without records that the settings name."""
+def changes(before: Snapshot, after: Snapshot) -> list[str]:
+    """The earlier rows that a run changed or removed."""
     return [
         f"{' '.join(place)}: {'changed' if place in after else 'gone'}"
         for place, digest in before.items()
-        if after.get(place) != digest and not named & set(place)
+        if after.get(place) != digest
     ]
-
-
-def named_records() -> frozenset[str]:
-    """Identifiers that the sandbox's settings allow the suite to write to."""
-    realms = embedded_sandbox.sandbox_target("", 0).realm.values()
-    keys = ("locked_identifier", "existing_identifier", "others_identifier", "published_identifier")
-    values = [getattr(realm, key) for realm in realms for key in (*keys, "spare_identifiers")]
-    return frozenset(
-        name for value in values for name in ([value] if isinstance(value, str) else value or ())
-    )
 
 
 @dataclass(frozen=True)
@@ -129,11 +119,13 @@ class Served:
 
     Attributes:
         data: Its data folder.
+        planted: Other people's records in it.
         settings: Settings for it under another name than `sandbox`, so that the usual manners apply.
         scratch: Folder for the reports and private folders of its runs.
     """
 
     data: Path
+    planted: Snapshot
     settings: Path
     scratch: Path
 
@@ -177,11 +169,12 @@ def served(folder: Path, arguments: Sequence[str] = ()) -> Iterator[Served]:
     data = folder / "data"
     (folder / "tmp").mkdir(parents=True)
     plant(data)
+    planted = snapshot(data)
     sandbox = ForkedSandbox(["--data", str(data), *arguments])
     try:
         # It answers as soon as its own records are planted.
         requests.get(f"{sandbox.base_url}/docs", timeout=_PATIENCE_SECONDS)
-        yield Served(data, _settings(folder, sandbox), folder)
+        yield Served(data, planted, _settings(folder, sandbox), folder)
     finally:
         sandbox.stop()
 
@@ -257,7 +250,7 @@ def canary(trial: Trial, folder: Path) -> Result:
         after = snapshot(service.data)
         trouble = "" if code in _SOUND else f"the run ended with exit code {code}"
         permanent = remains(service, before, after)[1]
-        wrong = changes(before, after, named_records())
+        wrong = changes(service.planted, after)
         return Result(trial, max(code, 0), permanent=permanent, wrong=tuple(wrong), trouble=trouble)
 
 

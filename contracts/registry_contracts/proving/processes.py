@@ -23,6 +23,7 @@ import requests
 
 from registry_contracts.errors import INTERRUPTING_SIGNALS, SuiteError, UsageError
 from registry_contracts.interface.location import cases_directory
+from registry_contracts.plugin.interruption import signals_held
 from registry_contracts.sandbox.faults.messages import COUNTS_PATH
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
@@ -203,7 +204,7 @@ class SideBySide(Generic[T]):
                 time.sleep(_JOB_POLL_SECONDS)
         finally:
             # A second signal here would leave forks running.
-            with _signals_held():
+            with signals_held():
                 for process in self._running:
                     _kill(process)
                     process.join()
@@ -213,7 +214,7 @@ class SideBySide(Generic[T]):
 
     def _start(self, task: T) -> None:
         # An interruption between the fork and its entry in the table would leave it running.
-        with _signals_held():
+        with signals_held():
             process = _FORKS.Process(target=self._do, args=(task,))
             process.start()
             # The parent sets it too, because it may end the group before the fork's own call.
@@ -247,16 +248,6 @@ def _end_with(pipe: int) -> None:
     """End this process group when the process at the other end of a pipe ends."""
     os.read(pipe, 1)
     os.killpg(0, signal.SIGKILL)
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Block interrupting signals during the `with` block."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
 
 
 def _kill(process: ForkProcess) -> None:
