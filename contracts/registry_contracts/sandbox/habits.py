@@ -204,7 +204,7 @@ class Habits:
     realm_before_identity: bool = _habit(False, "a submission is refused for its realm before its token")
     # Attachments.
     attachments_of_anything: bool = _habit(False, "a document that does not exist takes attachments")
-    second_file_of_a_name: str = _habit("kept", "what it becomes: kept, refused, numbered, replaced, overwritten")
+    second_file_of_a_name: str = _habit("kept", "a name's second file: kept, refused, numbered, replaced, overwritten")
     file_names: str = _habit("any", "names of attachments: any, plain, changed to plain ones, or harmless")
     file_name_compared: bool = _habit(True, "number and file name of an attachment belong together")
     empty_file_refused: bool = _habit(False, "an attachment without bytes is refused")

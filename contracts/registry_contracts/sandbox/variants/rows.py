@@ -1,8 +1,10 @@
 """Variants that only change habits: name, silent clauses, habits, and a sentence on what the service does.
 
-A variant that turns a single habit on is that habit, whose meaning is its sentence.
+Without a sentence, the meanings of its habits are it; one habit that is turned on stands by its name.
 """
 
+import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from registry_contracts.sandbox.habits import described
@@ -39,16 +41,11 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
         _all(_WRITES + _SUBMISSIONS, 201, token_status=201),
         "Success statuses are not shown: every write and every sign-in is answered with 201."),
     ("success-204", (*_WRITTEN, *_SUCCEEDED), _all(_WRITES, 204), "Writes are answered with 204 and no body."),
-    ("save-see-other", "draft-success-status", {"draft_created_status": 303, "draft_updated_status": 303},
-        "The status of a saved draft is not shown: 303, with the address of its info."),
-    ("head-204", ("attachment-success-status", "draft-success-status"), {"exists_status": 204},
-        "The status of an exists check that finds something is not shown: 204."),
-    ("list-partial", ("attachment-success-status", "list-success-status"), {"list_status": 206},
-        "The status of a list is not shown: 206, with the range in a header."),
-    ("list-empty-204", ("list-envelope", "list-success-status"), {"list_empty_status": 204},
-        "The answer to a list without items is not shown: 204 and no body."),
-    ("list-empty-404", ("list-envelope", "list-success-status"), {"list_empty_status": 404},
-        "The answer to a list without items is not shown: 404, as for anything that is not there."),
+    ("save-see-other", "draft-success-status", {"draft_created_status": 303, "draft_updated_status": 303}),
+    ("head-204", ("attachment-success-status", "draft-success-status"), {"exists_status": 204}),
+    ("list-partial", ("attachment-success-status", "list-success-status"), {"list_status": 206}),
+    ("list-empty-204", ("list-envelope", "list-success-status"), {"list_empty_status": 204}),
+    ("list-empty-404", ("list-envelope", "list-success-status"), {"list_empty_status": 404}),
     ("refusals-400", ("attachment-size-answer", *_FAILED, "token-failure-answer", "token-missing-answer"),
         _all(_REFUSALS, 400),
         "Failure statuses outside the workflow table are not shown: every refusal is 400."),
@@ -58,17 +55,13 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("refusals-403", (*_FAILED, "token-failure-answer", "token-missing-answer"), _all(_REFUSALS, 403),
         "Failure statuses outside the workflow table are not shown: every refusal is 403."),
     ("refusals-apart", (*_FAILED, "uid-refusal-answer"),
-        {"bad_request_status": 422, "conflict_status": 423, "not_found_status": 410, "delete_missing_status": 410},
-        "Failure statuses outside the workflow table are not shown: 422 for what cannot be used, 423, 410."),
-    ("refusals-nested", _FAILED, {"error_member": "error", "status_member": "code"},
-        "Bodies of failures are not shown: code and message stand in a member error."),
+        {"bad_request_status": 422, "conflict_status": 423, "not_found_status": 410, "delete_missing_status": 410}),
+    ("refusals-nested", _FAILED, {"error_member": "error", "status_member": "code"}),
     ("refusals-in-capitals", (*_FAILED, "workflow-message-place"),
-        {"message_member": "Message", "status_member": None},
-        "Bodies of failures are not shown: they have a member Message and nothing else."),
+        {"message_member": "Message", "status_member": None}),
     ("refusals-without-body", _FAILED, {"refusal_form": "empty"}, "Refusals outside the tables have no body."),
     ("errors-200", "errors-status", {"validation_status": 200}, "Faulty content is answered with 200, and not stored."),
-    ("errors-422", "errors-status", {"validation_status": 422, "error_property_path": True},
-        "The status of an errors array is not shown: faulty content is answered with 422, each error by its path."),
+    ("errors-422", "errors-status", {"validation_status": 422, "error_property_path": True}),
     ("delete-idempotent", "draft-delete-absent", {"delete_missing_status": 204}, "Deleting no draft gives 204, too."),
     # What answers hold.
     ("writes-without-body", (*_WRITTEN, "draft-delete-answer"),
@@ -76,44 +69,34 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
         "Bodies of write answers are not shown: they are empty, so ids are found by listing only."),
     ("id-in-location", _WRITTEN, "write_answers_location"),
     ("ids-renamed", ("attachment-fields", *_WRITTEN),
-        {"identifier_member": "documentUid", "attachment_id_member": "_id"},
-        "The members that carry identifiers are not shown: documentUid, and _id for attachments."),
+        {"identifier_member": "documentUid", "attachment_id_member": "_id"}),
     ("attachment-number-alone", "attachment-create-answer", "attachment_write_answers_number"),
     ("attachment-id-text", "attachment-fields", "attachment_id_text"),
-    ("attachment-ids-large", "Size of an attachment's number", {"attachment_first_id": 5_000_000_001},
-        "'attachmentId (integer)' has no range: numbers are larger than 32 bits hold."),
+    ("attachment-ids-large", "Size of an attachment's number", {"attachment_first_id": 5_000_000_001}),
     ("attachment-id-in-link", "attachment-fields", "attachment_id_in_link"),
     ("attachment-id-not-listed", "attachment-fields",
         {"attachment_persisted_status": 204, "attachment_id_listed": False},
         "The fields of a listed attachment are not shown: only the answer to an upload tells the number of a file."),
-    ("metadata-terse", ("attachment-fields", "draft-info-answer", "list-fields"), {"fields_shown": "schema filename"},
-        "The fields of drafts and attachments are not shown: identifier and schema, number and file name, no more."),
+    ("metadata-terse", ("attachment-fields", "draft-info-answer", "list-fields"), {"fields_shown": "schema filename"}),
     ("draft-content-answered", "draft-save-answer", "save_answers_content"),
     ("contact-content-answered", ("contact-create-answer", "contact-update-answer"), "contact_answers_content"),
     ("info-whole", "draft-info-answer", "info_whole"),
-    ("info-of-nothing-204", "Info of a draft that is not there", {"info_of_nothing": "204"},
-        "The status of asking for the info of a draft that is not there is not shown: 204."),
-    ("info-of-nothing-null", "Info of a draft that is not there", {"info_of_nothing": "null"},
-        "The body of the info of a draft that is not there is not shown: null."),
-    ("info-of-nothing-told", "Info of a draft that is not there", {"info_of_nothing": "told"},
-        "The body of the info of a draft that is not there is not shown: it says that there is none, and when."),
+    ("info-of-nothing-204", "Info of a draft that is not there", {"info_of_nothing": "204"}),
+    ("info-of-nothing-null", "Info of a draft that is not there", {"info_of_nothing": "null"}),
+    ("info-of-nothing-told", "Info of a draft that is not there", {"info_of_nothing": "told"}),
     ("submissions-furnished", "workflow-answer", "submission_answer_furnished"),
-    ("list-odata", "list-envelope", {"list_member": "value", "count_member": "@odata.count"},
-        "The envelope of a list is not shown: that of OData, which its options come from."),
+    ("list-odata", "list-envelope", {"list_member": "value", "count_member": "@odata.count"}),
     ("realm-in-capitals", ("draft-info-answer", "How answers write a realm"), "realm_capitals"),
     ("message-realm-capitals", "workflow-message-place", "message_realm_capitals"),
     ("message-plain-text", "workflow-message-place", {"refusal_form": "text"}, "A message is the body, as plain text."),
     ("message-json-text", "workflow-message-place", {"refusal_form": "string"}, "A message is the body, as JSON text."),
     ("timestamps-tenths", "Digits and offset of a timestamp", {"timestamp_digits": 1}, "Timestamps have tenths alone."),
     ("timestamps-nano", ("draft-info-answer", "Digits and offset of a timestamp"),
-        {"timestamp_digits": 9, "timestamp_offset": "+00:00"},
-        "Digits and offset of a timestamp are not shown: nine digits and +00:00."),
-    ("downloads-plain", "attachment-download-type", {"download_type": "application/octet-stream"},
-        "The type of a download is not shown: bytes, whatever the file is."),
+        {"timestamp_digits": 9, "timestamp_offset": "+00:00"}),
+    ("downloads-plain", "attachment-download-type", {"download_type": "application/octet-stream"}),
     ("downloads-as-sent", "attachment-download-type", {"download_type": "sent"}, "A download has the type as sent."),
     ("thumbnails-of-pictures", "attachment-thumbnail-form", {"thumbnails_of_all": False}, "Only images have previews."),
-    ("thumbnails-jpeg", "attachment-thumbnail-form", {"thumbnail_format": "JPEG", "thumbnail_pixels": 320},
-        "Format and size of a thumbnail are not shown: JPEG, of 320 pixels."),
+    ("thumbnails-jpeg", "attachment-thumbnail-form", {"thumbnail_format": "JPEG", "thumbnail_pixels": 320}),
     ("thumbnails-svg", "attachment-thumbnail-form", {"thumbnail_format": "SVG+XML"}, "A preview is a drawing, in SVG."),
     ("thumbnails-late", "When a file has its thumbnail", {"thumbnail_delay": 0.7}, "A preview takes 0.7 seconds."),
     # Errors of contents.
@@ -121,33 +104,25 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
         "Whether all errors are told at once is not stated: one at a time."),
     ("errors-reversed", "Order and number of the elements of an errors array", "errors_reversed"),
     ("codes-coarse", "errors-code-invalid-value", "errors_coarse"),
-    ("any-of-as-mandatory", "errors-code-mandatory-any-of", {"empty_set_code": "Error.Mandatory"},
-        "What Error.MandatoryAnyOf stands for is not shown: an empty mandatory field is a missing one."),
-    ("empty-values-taken", ("errors-code-mandatory-any-of", "contact-mandatory-empty"), {"empty_set_code": None},
-        "'A required field is missing': one that holds an empty object or array is not."),
-    ("bare-terms-invalid", "Code of a term without its identifier", {"bare_object_code": "Error.InvalidValue"},
-        "The code for a term, reference or link without its member is not shown: its value is invalid."),
-    ("nulls-ill-kinded", "Code of a mandatory field that is null", {"null_code": "Error.InvalidType"},
-        "Whether a mandatory field that is null is missing is not stated: null is of a wrong type."),
+    ("any-of-as-mandatory", "errors-code-mandatory-any-of", {"empty_set_code": "Error.Mandatory"}),
+    ("empty-values-taken", ("errors-code-mandatory-any-of", "contact-mandatory-empty"), {"empty_set_code": None}),
+    ("bare-terms-invalid", "Code of a term without its identifier", {"bare_object_code": "Error.InvalidValue"}),
+    ("nulls-ill-kinded", "Code of a mandatory field that is null", {"null_code": "Error.InvalidType"}),
     ("plain-text-without-locale", "Code of a text in place of an lstring",
-        {"plain_text_code": "Error.UnspecifiedLocale"},
-        "Which code a plain text for an lstring meets is not shown: 'a locale or language code is missing'."),
+        {"plain_text_code": "Error.UnspecifiedLocale"}),
     # Identity and rights.
     ("tokens-short", "Form of a token", {"token_bytes": 8}, "A token has eleven characters."),
-    ("tokens-long", "Form of a token", {"token_bytes": 1500, "token_suffix": ".~+/ab=="},
-        "The form of a token is not shown: two thousand characters, with all signs a bearer token may have."),
+    ("tokens-long", "Form of a token", {"token_bytes": 1500, "token_suffix": ".~+/ab=="}),
     ("token-same-again", "token-second-sign-in", {"sign_in_again": "same"}, "A second sign-in gives the same token."),
     ("token-replaced", "token-second-sign-in", {"sign_in_again": "replaced"}, "A second sign-in ends the first token."),
     ("tokens-brief", "token-lifetime", {"token_lifetime": 40.0}, "A token stays valid for forty seconds."),
     ("tokens-lasting", "token-lifetime", {"token_lifetime": 315_360_000.0}, "A token stays valid for ten years."),
     ("bearer-exact", "token-bearer-spelling", "bearer_exact"),
-    ("ticket-scheme", "token-bearer-spelling", {"token_schemes": "bearer ticket token"},
-        "A token under a scheme of another name is not shown: Ticket and Token are taken beside Bearer."),
+    ("ticket-scheme", "token-bearer-spelling", {"token_schemes": "bearer ticket token"}),
     ("email-any-case", "token-email-letter-case", "email_any_case"),
     ("credentials-exact", "token-unknown-member", "credentials_exact"),
     ("sign-in-email-checked", "token-failure-answer", "email_checked"),
-    ("sign-in-refused-200", "token-failure-answer", {"wrong_credentials_status": 200},
-        "Status and body of a failed sign-in are not shown: 200 with a text and null for a token."),
+    ("sign-in-refused-200", "token-failure-answer", {"wrong_credentials_status": 200}),
     ("restricted-shut-out",
         ("attachment-by-restricted", "contact-by-restricted", "draft-by-restricted", "list-by-restricted"),
         {"restricted_may_read": False},
@@ -207,8 +182,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("header-ignored", ("contact-header-disagrees", "contact-header-identifier-rule", "workflow-header-disagrees"),
         {"header_compared": False},
         "A header that disagrees with path or query is not shown: it is not compared."),
-    ("header-whole", "contact-header-members", {"header_needs": "identifier schema languages"},
-        "Which members a header has to carry is not shown: all three."),
+    ("header-whole", "contact-header-members", {"header_needs": "identifier schema languages"}),
     ("submission-members-ignored", "workflow-unknown-member", {"unknown_submission_members_refused": False},
         "Unknown members of a submission are not shown: they are ignored."),
     ("empty-texts-refused", ("workflow-info-empty", "workflow-batch-empty"), "empty_texts_refused"),
@@ -254,27 +228,18 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("file-names-unread", "attachment-name-disagrees", {"file_name_compared": False}, "File names are not compared."),
     ("file-names-unique", "attachment-name-taken", {"second_file_of_a_name": "refused"}, "Taken names are refused."),
     ("file-names-numbered", "attachment-name-taken", {"second_file_of_a_name": "numbered"}, "A taken name is changed."),
-    ("file-names-replaced", "attachment-name-taken", {"second_file_of_a_name": "replaced"},
-        "A second attachment of the same name is not shown: it takes the place of the first."),
-    ("file-names-overwritten", "attachment-name-taken", {"second_file_of_a_name": "overwritten"},
-        "A second attachment of the same name is not shown: it takes the place of the first, and its number."),
+    ("file-names-replaced", "attachment-name-taken", {"second_file_of_a_name": "replaced"}),
+    ("file-names-overwritten", "attachment-name-taken", {"second_file_of_a_name": "overwritten"}),
     ("attachments-of-anything", "attachment-document-unknown", "attachments_of_anything"),
     ("temporary-files-last", "attachment-persist-twice", "temporary_files_last"),
-    ("temporary-files-renamed", "attachment-persist-name", {"temporary_file_prefix": "upload-"},
-        "The name of a persisted temporary file is not shown: it gets another."),
-    ("temporary-files-private", "Whose temporary files are", {"temporary_files_of": "author"},
-        "Whose temporary files are is not shown: the author's, and nobody else may persist them."),
+    ("temporary-files-renamed", "attachment-persist-name", {"temporary_file_prefix": "upload-"}),
+    ("temporary-files-private", "Whose temporary files are", {"temporary_files_of": "author"}),
     # Lists.
-    ("pages-of-five", ("attachment-list-default", "list-default-page"), {"list_largest_page": 5},
-        "The largest page of a list is not shown: five items, even when $top asks for more."),
-    ("pages-bounded", ("attachment-list-default", "list-default-page"), {"list_largest_top": 50},
-        "How many items a list returns at most is not shown: asking for more than fifty is refused."),
-    ("pages-of-five-unasked", ("attachment-list-default", "list-default-page"), {"list_default_top": 5},
-        "How many items a list returns without $top is not shown: five, and more where more are asked for."),
-    ("newest-first", ("attachment-list-default", "list-default-order"), {"list_order": "newest"},
-        "The order of a list without an ordering expression is not shown: the newest item comes first."),
-    ("list-scrambled", ("attachment-list-default", "list-default-order"), {"list_order": "scrambled"},
-        "The order of a list without an ordering expression is not shown: one that means nothing."),
+    ("pages-of-five", ("attachment-list-default", "list-default-page"), {"list_largest_page": 5}),
+    ("pages-bounded", ("attachment-list-default", "list-default-page"), {"list_largest_top": 50}),
+    ("pages-of-five-unasked", ("attachment-list-default", "list-default-page"), {"list_default_top": 5}),
+    ("newest-first", ("attachment-list-default", "list-default-order"), {"list_order": "newest"}),
+    ("list-scrambled", ("attachment-list-default", "list-default-order"), {"list_order": "scrambled"}),
     ("list-last-changed", "list-default-order", {"list_order": "changed"}, "What changed last comes first in a list."),
     ("list-own-only", "Whose drafts a list without a collection holds", "list_default_own"),
     ("my-without-drafts", "What sets my and mydrafts apart", {"my_holds_drafts": False},
@@ -307,7 +272,17 @@ _MORE: Final[dict[str, dict[str, Any]]] = {
     },
 }
 
-_MEANINGS: Final = {name: f"{meaning[0].upper()}{meaning[1:]}." for name, _, meaning in described()}
+_MEANINGS: Final = {name: meaning for name, _, meaning in described()}
+
+
+def _sentence(habits: Mapping[str, Any]) -> str:
+    """Return the meanings of habits, with the values of those that are not only turned on."""
+    told = []
+    for name, value in habits.items():
+        point = re.split("[;:]", _MEANINGS[name])[0]
+        told.append(_MEANINGS[name] if value is True else f"{point}: {'none' if value is None else value}")
+    text = "; ".join(told)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _variant(
@@ -315,7 +290,7 @@ def _variant(
 ) -> Variant:
     filled = (silent,) if isinstance(silent, str) else silent
     turned = {habits: True} if isinstance(habits, str) else habits
-    return Variant(name, filled, sentence or _MEANINGS[next(iter(turned))], turned, **_MORE.get(name, {}))
+    return Variant(name, filled, sentence or _sentence(turned), turned, **_MORE.get(name, {}))
 
 
 VARIANTS: Final = tuple(_variant(*row) for row in _ROWS)
