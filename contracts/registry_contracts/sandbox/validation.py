@@ -175,11 +175,6 @@ class RealmBook:
             raise bad_request("the query parameter schema is missing")
         raise bad_request(f"the schema is not configured for the realm {realm.name}")
 
-    def is_known(self, request: Request) -> bool:
-        """Tell whether the Realm header, where there is one, names a configured realm."""
-        name = header_value(request, "realm")
-        return name is None or self.named(name) is not None
-
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)

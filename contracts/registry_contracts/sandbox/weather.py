@@ -24,7 +24,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.errors import UsageError, suggestion
 from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.authentication import Identity
 from registry_contracts.sandbox.faults.messages import Answer, answer_with, ask
 from registry_contracts.sandbox.http import TRANSPORT
 from registry_contracts.sandbox.responses import JSON
@@ -128,12 +127,6 @@ class Asked:
         """The connection over which it came."""
         transport: asyncio.Transport | None = self.scope.get("state", {}).get(TRANSPORT)
         return transport
-
-    @property
-    def identity(self) -> Identity:
-        """The tokens of the service."""
-        identity: Identity = self.scope["app"].state.service.identity
-        return identity
 
     async def passes(self) -> None:
         """Pass it on."""
@@ -324,13 +317,13 @@ async def _restart(meeting: Meeting, asked: Asked) -> None:
     if meeting.met % meeting["every"]:
         await asked.passes()
         return
-    asked.identity.forget()
+    asked.scope["app"].state.service.identity.forget()
     meeting.gate.shut(meeting["seconds"])
     await asked.reset()
 
 
 async def _short_tokens(meeting: Meeting, asked: Asked) -> None:
-    asked.identity.lifetime = timedelta(seconds=meeting["seconds"])
+    asked.scope["app"].state.service.identity.lifetime = timedelta(seconds=meeting["seconds"])
     await asked.passes()
 
 

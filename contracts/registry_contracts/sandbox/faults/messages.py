@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -41,14 +41,6 @@ def rewritten(
         items = [rewritten(change, item, (*path, at)) for at, item in enumerate(value)]
         value = [item for item in items if item is not MISSING]
     return change(value, path)
-
-
-def values(value: Any) -> Iterator[Any]:
-    """Every value in a JSON value, and itself."""
-    yield value
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for each in inside:
-        yield from values(each)
 
 
 @dataclass(frozen=True, kw_only=True)

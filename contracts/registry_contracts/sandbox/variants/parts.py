@@ -39,9 +39,9 @@ from registry_contracts.sandbox.validation import (
     Validator,
 )
 from registry_contracts.sandbox.variants.model import variant
+from registry_contracts.sandbox.variants.rows import FAILED
 from registry_contracts.sandbox.workflow import Row, Submission, Workflow
 
-_FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
 _PLACE_OF_ERRORS: Final = "Place of an errors array, and what stands beside it"
 _DRAFT_STILL: Final = "Attachments of a document that is a draft still"
 
@@ -58,7 +58,7 @@ class _Spaced(Responses):
         return super().refusal_body(status, f"  “{first}{space and chr(10)}{rest}” \r\n", problems)
 
 
-@variant("problem-json", *_FAILED, "workflow-message-place", habits={"refusal_form": "object"})
+@variant("problem-json", *FAILED, "workflow-message-place", habits={"refusal_form": "object"})
 class _ProblemDetails(Responses):
     """The shape of refusals is not shown: they are problem details, application/problem+json."""
 

@@ -19,7 +19,7 @@ _WRITTEN: Final = (
 )
 #: Silent clauses about success statuses, and about refusals without a stated status.
 _SUCCEEDED: Final = ("attachment-success-status", "contact-success-status", "draft-success-status")
-_FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
+FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
 _WRITES: Final = (
     "contact_created_status", "contact_updated_status", "draft_created_status", "draft_updated_status",
     "draft_deleted_status", "attachment_created_status", "attachment_persisted_status",
@@ -46,20 +46,20 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("list-partial", ("attachment-success-status", "list-success-status"), {"list_status": 206}),
     ("list-empty-204", ("list-envelope", "list-success-status"), {"list_empty_status": 204}),
     ("list-empty-404", ("list-envelope", "list-success-status"), {"list_empty_status": 404}),
-    ("refusals-400", ("attachment-size-answer", *_FAILED, "token-failure-answer", "token-missing-answer"),
+    ("refusals-400", ("attachment-size-answer", *FAILED, "token-failure-answer", "token-missing-answer"),
         _all(_REFUSALS, 400),
         "Failure statuses outside the workflow table are not shown: every refusal is 400."),
-    ("refusals-404", ("attachment-size-answer", *_FAILED, "token-missing-answer", "uid-refusal-answer"),
+    ("refusals-404", ("attachment-size-answer", *FAILED, "token-missing-answer", "uid-refusal-answer"),
         _all(_REFUSALS, 404),
         "Failure statuses outside the workflow table are not shown: every refusal is 404."),
-    ("refusals-403", (*_FAILED, "token-failure-answer", "token-missing-answer"), _all(_REFUSALS, 403),
+    ("refusals-403", (*FAILED, "token-failure-answer", "token-missing-answer"), _all(_REFUSALS, 403),
         "Failure statuses outside the workflow table are not shown: every refusal is 403."),
-    ("refusals-apart", (*_FAILED, "uid-refusal-answer"),
+    ("refusals-apart", (*FAILED, "uid-refusal-answer"),
         {"bad_request_status": 422, "conflict_status": 423, "not_found_status": 410, "delete_missing_status": 410}),
-    ("refusals-nested", _FAILED, {"error_member": "error", "status_member": "code"}),
-    ("refusals-in-capitals", (*_FAILED, "workflow-message-place"),
+    ("refusals-nested", FAILED, {"error_member": "error", "status_member": "code"}),
+    ("refusals-in-capitals", (*FAILED, "workflow-message-place"),
         {"message_member": "Message", "status_member": None}),
-    ("refusals-without-body", _FAILED, {"refusal_form": "empty"}, "Refusals outside the tables have no body."),
+    ("refusals-without-body", FAILED, {"refusal_form": "empty"}, "Refusals outside the tables have no body."),
     ("errors-200", "errors-status", {"validation_status": 200}, "Faulty content is answered with 200, and not stored."),
     ("errors-422", "errors-status", {"validation_status": 422, "error_property_path": True}),
     ("delete-idempotent", "draft-delete-absent", {"delete_missing_status": 204}, "Deleting no draft gives 204, too."),
