@@ -41,16 +41,12 @@ class Field:
 
     Attributes:
         kind: kind of its value, or of each of its values where it holds ``many``.
-        terms: the only identifiers a Term may carry; empty admits all.
-        must_exist: a Reference must name a record that exists in the realm.
     """
 
     name: str
     kind: Kind
     mandatory: bool = False
     many: bool = False
-    terms: frozenset[str] = frozenset()
-    must_exist: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,9 +67,7 @@ def _type(name: str, *rows: str) -> RecordType:
 
 
 def _field(name: str, kind: str) -> Field:
-    terms = COUNTRIES if name == "country" else frozenset[str]()
-    exists = name == "contactOrganization"
-    return Field(name, Kind(kind.rstrip("!*")), "!" in kind, "*" in kind, terms, exists)
+    return Field(name, Kind(kind.rstrip("!*")), "!" in kind, "*" in kind)
 
 
 _RECORD = ("header Header", "title lstring!", "country Term!")
@@ -106,22 +100,21 @@ ORT_REPORT = _type(
 
 @dataclass(frozen=True)
 class Realm:
-    """One application context; unless it ``holds_documents``, it serves the workflow endpoint only."""
+    """One application context; without contacts it serves the workflow endpoint only."""
 
     name: str
     types: Mapping[str, RecordType]
-    holds_documents: bool = True
 
 
-def _realm(name: str, *kinds: RecordType, holds_documents: bool = True) -> Realm:
-    return Realm(name, {kind.name: kind for kind in kinds}, holds_documents)
+def _realm(name: str, *kinds: RecordType) -> Realm:
+    return Realm(name, {kind.name: kind for kind in kinds})
 
 
 REALMS = (
     _realm("abs-dev", ABS_PERMIT, CONTACT),
     _realm("bch-dev", BCH_DECISION, CONTACT),
     _realm("chm-dev", CHM_PROFILE, CONTACT),
-    _realm("ort-dev", ORT_REPORT, holds_documents=False),
+    _realm("ort-dev", ORT_REPORT),
 )
 
 
@@ -158,7 +151,7 @@ class RealmBook:
         realm = self.named(name) or (self.realms[habits.default_realm] if taken_anyway else None)
         if realm is None:
             raise bad_request("the realm is not configured")
-        if realm.holds_documents:
+        if CONTACT.name in realm.types:
             return realm
         if not habits.reporting_drafts:
             raise bad_request(f"the realm {realm.name} serves the workflow endpoint only")
@@ -315,15 +308,15 @@ class Validator:
             yield Problem(INVALID_TYPE, path)
             return
         member = "url" if field.kind is Kind.LINK else "identifier"
-        named, terms = value.get(member), field.terms if self.habits.terms_checked else ()
+        named, with_terms = value.get(member), field.name == "country" and self.habits.terms_checked
         wrong = list(self.of_type(named, str, (*path, member)))
         if named is None:
             yield Problem(self.habits.bare_object_code, (*path, member))
         elif wrong:
             yield from wrong
-        elif terms and named not in terms:
+        elif with_terms and named not in COUNTRIES:
             yield Problem(UNEXPECTED_TERM, path)
-        elif field.must_exist and not expectation.knows(named):
+        elif field.name == "contactOrganization" and not expectation.knows(named):
             yield Problem(INVALID_VALUE, path)
         if self.habits.further_members_refused:
             yield from (Problem(INVALID_PROPERTY, (*path, name)) for name in value if name != member)
