@@ -77,7 +77,6 @@ class Watch:
         operations: Operations at which the sandbox is altered; their cases on the clauses come first, and the run ends
             at the first finding that counts.
         only: Run only the cases of these test functions; empty for all.
-        formats: Report formats that the run writes.
         settings: Further settings of each realm that the sandbox needs, by name.
         errors: Cases in which the suite itself broke.
         ended: Whether the run was ended early, so that its exit code has no meaning.
@@ -87,7 +86,6 @@ class Watch:
     clauses: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     only: Sequence[str] = ()
-    formats: Sequence[str] = _VERDICT_ALONE
     settings: Mapping[str, Any] | None = None
     findings: dict[str, Found] = field(default_factory=dict)
     found_by: dict[str, None] = field(default_factory=dict)
@@ -111,8 +109,8 @@ class Watch:
         return replace(target, realm=realms, pace=replace(target.pace, permanent_records=PERMANENT_RECORDS))
 
     def pytest_contract_formats(self) -> Sequence[str]:
-        """Choose the report formats."""
-        return self.formats
+        """Choose the report formats: of a variant's answers all, because each has to cope with them."""
+        return _VERDICT_ALONE if self.settings is None else ALL_FORMATS
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
@@ -222,8 +220,6 @@ def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
         counting,
         frozenset(fault.at if fault else ()),
         only=trial.only,
-        # Every report format has to cope with the answers of variants.
-        formats=ALL_FORMATS if variants else _VERDICT_ALONE,
         settings=settings_needed(trial.name) if variants else None,
     )
 

@@ -92,8 +92,7 @@ async def _given(request: Request, relation: str) -> Answer | None:
         owner = await request.as_role(draft.owner)
         return await request.ask(owner.with_uid(draft.identifier).with_header("realm", draft.realm))
     for file in held.neighbour_files(request, relation)[:1] if got.success and of_file else ():
-        other = {"uid": file.identifier, "attachmentId": str(file.id), "filename": file.filename}
-        return replace(got, body=(await request.ask(request.with_params(**other))).body)
+        return replace(got, body=(await request.ask(held.at_file(request, file))).body)
     return got
 
 
@@ -104,16 +103,12 @@ def removing(relation: str) -> Inject:
 
 def removing_files() -> Inject:
     """Remove the files that the document of the request has before it."""
-    return _with(_other_files, do.always(None))
+    return _with(held.files_of, do.always(None))
 
 
 def _published(request: Request) -> list[Version]:
     version = request.memory.held.read(lambda records: records.version(*request.key, PUBLISHED))
     return [version] if version else []
-
-
-def _other_files(request: Request) -> list[Attachment]:
-    return [file for file in request.memory.held.files() if file.identifier == request.uid]
 
 
 def _of_latest(request: Request) -> Request | None:

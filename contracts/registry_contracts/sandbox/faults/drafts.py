@@ -34,12 +34,8 @@ def _dropped(wanted: Any) -> Change:
     )
 
 
-def _deleted(request: Request) -> bool:
-    return request.uid in request.memory.deleted
-
-
 def _not_deleted(request: Request) -> bool:
-    return not _deleted(request)
+    return request.uid not in request.memory.deleted
 
 
 # fmt: off
@@ -64,7 +60,7 @@ ROWS: Final = (
             r.member and (draft := held.draft_of(r)) else None),
         "A member left out of a later save stays in the draft"),
     _SAVE("not-after-delete", "save-after-delete", do.refuse_before(),
-        "A draft cannot be saved again under a uid whose draft was deleted", _deleted),
+        "A draft cannot be saved again under a uid whose draft was deleted", lambda r: not _not_deleted(r)),
     _SAVE("save-deletes-latest", "save-spares-others", removing("unrelated"),
         "Saving a draft deletes the latest other one"),
     _DELETE("delete-takes-others", "delete-spares-others", removing("of_other_account"),
