@@ -121,7 +121,7 @@ class Served:
         data: Its data folder.
         planted: Other people's records in it.
         settings: Settings for it under another name than `sandbox`, so that the usual manners apply.
-        scratch: Folder for the reports and private folders of its runs.
+        scratch: Folder for the `reports` of its runs, and in `tmp` their private folders.
     """
 
     data: Path
@@ -129,24 +129,14 @@ class Served:
     settings: Path
     scratch: Path
 
-    @property
-    def reports(self) -> Path:
-        """Reports folder of its runs."""
-        return self.scratch / "reports"
-
-    @property
-    def private_parent(self) -> Path:
-        """Folder in which its runs create their private folders."""
-        return self.scratch / "tmp"
-
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start the suite's program, aimed at this sandbox, with the published accounts."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
-        environment["TMPDIR"] = str(self.private_parent)
+        environment["TMPDIR"] = str(self.scratch / "tmp")
         for role in ACCOUNT_ROLES:
             environment[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
             environment[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
-        aim = ["--target", str(self.settings), "--reports", str(self.reports)]
+        aim = ["--target", str(self.settings), "--reports", str(self.scratch / "reports")]
         command = [*PROGRAM, words[0], *aim, *words[1:]]
         pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(command, env=environment, **pipes)  # noqa: S603 - our own interpreter and words
@@ -201,7 +191,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot) -> tuple[list[st
     """
     new = after.keys() - before.keys()
     permanent = {place[1:3] for place in new if place[0] == "locks" or place[-1] == "published"}
-    listed = list(residue(read_entries(sorted(service.reports.glob("*/ledger*.jsonl")))))
+    listed = list(residue(read_entries(sorted(service.scratch.glob("reports/*/ledger*.jsonl")))))
     records = {(entry.realm, entry.identifier) for entry in listed if entry.what in PERMANENT_KINDS}
     drafts = {place[1:3] for place in new if place[0] == "versions" and place[-1] == "draft"}
     most = max(Counter(place[0] for place in permanent).values(), default=0)
@@ -209,7 +199,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot) -> tuple[list[st
     left += [f"unlisted record {name}" for name in _unlisted(permanent - records, listed)]
     left += [f"{most} permanent records in one realm"] * (most > Pace().permanent_records)
     left += [
-        f"folder {path.name}" for path in service.private_parent.glob("registry-contracts-*") if path.is_dir()
+        f"folder {path.name}" for path in service.scratch.glob("tmp/registry-contracts-*") if path.is_dir()
     ]
     return left, most
 
