@@ -17,7 +17,6 @@ from registry_contracts.sandbox.faults.fault import Fault
 from registry_contracts.sandbox.variants import ALL as VARIANTS
 from registry_contracts.sandbox.variants import chosen
 from registry_contracts.sandbox.weather import ALL as WEATHERS
-from registry_contracts.sandbox.weather import PASSES
 from registry_contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Seed of the fixed set.
@@ -136,8 +135,9 @@ def manners_trials(seed: int) -> Iterator[Trial]:
         WEATHERS.items(), islice(cycle(faults), seed % len(faults), None), strict=False
     ):
         wide, close = (f"{name}:{figures}" if figures else name for figures in CLOSE.get(name, ("", "")))
-        reachable = each.expects == PASSES
-        trial = Trial(Part.MANNERS, Kind.NETWORK_FAULT, wide, (_REALM,), seed, "smoke", reachable=reachable)
+        trial = Trial(
+            Part.MANNERS, Kind.NETWORK_FAULT, wide, (_REALM,), seed, "smoke", reachable=each.passable
+        )
         yield trial
         yield replace(trial, name=close, profile="gate", clauses=fault.breaks, narrow=True, fault=fault.name)
 

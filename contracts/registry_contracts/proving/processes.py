@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.context import ForkProcess
 from pathlib import Path
@@ -28,11 +27,6 @@ from registry_contracts.sandbox.faults.messages import COUNTS_PATH
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
-#: Modules that every fork would otherwise load itself.
-_FOR_FORKS: Final = tuple(
-    f"registry_contracts.sandbox.{part}"
-    for part in ("app", "faults.population", "odata", "serve", "variants")
-)
 _LOCAL: Final = "127.0.0.1"
 _END_SECONDS: Final = 5.0
 _FORKS: Final = get_context("fork")
@@ -92,8 +86,9 @@ def preload(index: object) -> None:
     """
     if not hasattr(os, "fork"):
         raise UsageError("a proof runs in forks, which this system has not; run it on Linux or macOS")
-    for name in _FOR_FORKS:
-        import_module(name)
+    # Every fork would otherwise load these itself.
+    from registry_contracts.sandbox import app, odata, serve  # noqa: F401, PLC0415
+
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, output_to(nowhere.fileno()):
         code = pytest.main([*_words(), str(cases_directory()), "--profile=full", "--collect-only"], [index])
     if code != pytest.ExitCode.OK:

@@ -108,10 +108,6 @@ def _holding_address_of(listener: socket.socket) -> socket.socket:
 
 Figures = Mapping[str, float | str]
 
-#: How a run over the faithful service ends: polite retries get through, or the service cannot be judged.
-PASSES: Final = "pass"
-STANDS_IN_THE_WAY: Final = "inconclusive"
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -208,14 +204,15 @@ class NetworkFault:
     Attributes:
         act: Answers one request.
         figures: How strong it is by default, by name; with ``share`` it strikes only this share of the requests.
-        expects: How a run over the faithful service ends.
+        passable: Whether a run over the faithful service passes, because polite retries get through; else it is
+            inconclusive.
     """
 
     name: str
     sentence: str
     act: Act
     figures: Figures
-    expects: str = PASSES
+    passable: bool = True
 
 
 async def _latency(meeting: Meeting, asked: Asked) -> None:
@@ -357,22 +354,22 @@ ALL: Final = {fault.name: fault for fault in (
             "Now and then an answer is empty: its body was lost, 200, or a filter asks who is there, 202.",
             _empty_answers, {"share": 0.03}),
     NetworkFault("filter", "A filter answers what looks like an attack in a body with an HTML page, 403.",
-            _filter, {}, STANDS_IN_THE_WAY),
+            _filter, {}, passable=False),
     NetworkFault("resets", "Now and then the connection is reset, before the request was done or after.",
             _resets, {"share": 0.02, "after": 0.5}),
     NetworkFault("truncated", "Now and then the body of an answer breaks off in its middle.",
             _truncated, {"share": 0.02}),
     NetworkFault("outage-from-start", "The service is down from the first request on.",
-            _outage, {"from_request": 1, "seconds": 0}, STANDS_IN_THE_WAY),
+            _outage, {"from_request": 1, "seconds": 0}, passable=False),
     NetworkFault("outage-midway", "From some request on the service is down, for good or for so many seconds.",
-            _outage, {"from_request": 300, "seconds": 0}, STANDS_IN_THE_WAY),
+            _outage, {"from_request": 300, "seconds": 0}, passable=False),
     NetworkFault("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
             "tokens are forgotten, data is kept.",
             _restart, {"every": 400, "seconds": 1.5}),
     NetworkFault("short-tokens", "Tokens die, as their expiration says, after five seconds.",
             _short_tokens, {"seconds": 5}),
     NetworkFault("hanging-operation", "One operation never answers.",
-            _hanging, {"operation": "getDraftInfo", "from_request": 0}, STANDS_IN_THE_WAY),
+            _hanging, {"operation": "getDraftInfo", "from_request": 0}, passable=False),
 )}
 # fmt: on
 

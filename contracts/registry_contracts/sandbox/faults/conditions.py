@@ -166,12 +166,8 @@ def _of_contacts() -> Iterator[Condition]:
 
 
 # fmt: off
-def _needs_token(clause: str) -> bool:
-    return clause.endswith("-needs-token") or clause == "workflow-anonymous"
-
-
 _ABSENT, _DELETED = ("draft-exists-absent",), ("draft-delete-removes", "draft-delete-content-gone")
-_TOKEN: Final = tuple(clause.id for clause in load_catalogue() if _needs_token(clause.id))
+_TOKEN: Final = tuple(c.id for c in load_catalogue() if c.id.endswith(("-needs-token", "workflow-anonymous")))
 _NEVER_ISSUED: Final = ("workflow-invalid-token", "token-invalid-refused")
 _UPDATES: Final = ("draft-save-updates",)
 
