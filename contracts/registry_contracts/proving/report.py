@@ -92,7 +92,10 @@ class Report:
     def _figures(self) -> Iterator[tuple[str, str]]:
         """The figures, each with its label."""
         if self.fixed.of:
-            yield "faults of the fixed set found on their own clause", _of(self.fixed)
+            yield (
+                "faults of the fixed set found on their own clause",
+                f"{self.fixed.found} of {self.fixed.of}",
+            )
         drawn = self._faults(Part.DRAWN)
         if drawn:
             yield "drawn faults that fail the run on a clause they break", str(self.drawn)
@@ -105,7 +108,7 @@ class Report:
         for kind, label in _SOUND.items():
             outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
             if outcomes:
-                yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
+                yield label, f"{outcomes.count(Outcome.PASS)} of {len(outcomes)}"
 
     def _bad_rows(self) -> Iterator[str]:
         if self.bad:
@@ -115,7 +118,3 @@ class Report:
         for result in self.bad:
             why = result.why[:_LONGEST].replace("|", "\\|").replace("\n", " ")
             yield f"| {result.trial.shown} | {', '.join(result.trial.realms)} | {result.outcome} | {why} |"
-
-
-def _of(share: Share) -> str:
-    return f"{share.found} of {share.of}"

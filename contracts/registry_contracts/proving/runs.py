@@ -205,7 +205,7 @@ def _alteration(trial: Trial) -> list[str]:
     if trial.kind is Kind.SERVICE:
         variants = () if trial.name == FAITHFUL else trial.name.split(AND)
         return ["--observed", *(word for name in variants for word in ("--variant", name))]
-    network = () if trial.name == FAITHFUL else ("--weather", trial.name, "--weather-seed", str(trial.seed))
+    network = ("--weather", trial.name, "--weather-seed", str(trial.seed))
     return [*network, *(("--fault", trial.fault) if trial.fault else ())]
 
 

@@ -80,10 +80,6 @@ async def _with(request: Request, near: Callable[[Request], list[Any]], content:
     return got
 
 
-def _own_content(request: Request) -> str:
-    return json.dumps(request.record)
-
-
 @do.effect
 async def _given(request: Request, relation: str) -> Answer | None:
     """Answer with a related draft or file if the requested one exists."""
@@ -277,7 +273,7 @@ def on_neighbours() -> Iterator[Effect]:
         if name not in ("equal_content", "of_other_account"):
             yield row("neighbour", f"{name}-overwritten", f"also writes its own content over another draft: {says}",
                 {op: clauses[:-1] for op, clauses in gone.items() if op != _DELETE},
-                _with(partial(_near, name), _own_content))
+                _with(partial(_near, name), lambda r: json.dumps(r.record)))
         if name != "equal_content":
             info = {} if name == "other_realm" else {_INFO: ("draft-info-own", *apart)}
             yield row("neighbour", f"{name}-given", f"gives another draft: {says}", {_GET: (*_CONTENT, *apart), **info},
