@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import islice
 from random import Random
 from typing import Final
 from zlib import crc32
@@ -131,9 +131,8 @@ def manners_trials(seed: int) -> Iterator[Trial]:
     yield _canary("smoke", "", seed)
     yield _canary("gate", "-n 2", seed)
     yield _canary("gate", "-n 2", seed, faults[-1])
-    for (name, each), fault in zip(
-        WEATHERS.items(), islice(cycle(faults), seed % len(faults), None), strict=False
-    ):
+    for turn, (name, each) in enumerate(WEATHERS.items(), seed):
+        fault = faults[turn % len(faults)]
         wide, close = (f"{name}:{figures}" if figures else name for figures in CLOSE.get(name, ("", "")))
         trial = Trial(
             Part.MANNERS, Kind.NETWORK_FAULT, wide, (_REALM,), seed, "smoke", reachable=each.passable

@@ -37,11 +37,6 @@ class Report:
     floor: Floor | None = None
 
     @property
-    def fixed(self) -> Share:
-        """How many faults of the fixed set were found."""
-        return self._found(Part.FIXED)
-
-    @property
     def drawn(self) -> Share:
         """How many drawn faults were found."""
         return self._found(Part.DRAWN)
@@ -91,11 +86,9 @@ class Report:
 
     def _figures(self) -> Iterator[tuple[str, str]]:
         """The figures, each with its label."""
-        if self.fixed.of:
-            yield (
-                "faults of the fixed set found on their own clause",
-                f"{self.fixed.found} of {self.fixed.of}",
-            )
+        fixed = self._found(Part.FIXED)
+        if fixed.of:
+            yield "faults of the fixed set found on their own clause", f"{fixed.found} of {fixed.of}"
         drawn = self._faults(Part.DRAWN)
         if drawn:
             yield "drawn faults that fail the run on a clause they break", str(self.drawn)
