@@ -6,7 +6,7 @@ import socket
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +27,12 @@ def sandbox(*options: str) -> Iterator[str]:
     given = command.make_context("sandbox", list(options)).params
     settings = Settings(**{name: value for name, value in given.items() if name not in ("host", "port")})
     app = altered(settings)
-    with ExitStack() as open_things:
-        open_things.enter_context(closing(app.state.service))
-        prepare: Callable[[Any, socket.socket], object] = lambda *_: None  # noqa: E731
-        if settings.weather:
-            weather = lay_over(app, settings.weather, settings.weather_seed)
-            open_things.enter_context(closing(weather))
-            prepare = weather.stand_before
-        yield open_things.enter_context(serving(app, prepare))
+    with (
+        closing(app.state.service),
+        closing(lay_over(app, settings.weather, settings.weather_seed)) as weather,
+        serving(app, weather.stand_before) as url,
+    ):
+        yield url
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from registry_contracts.interface.location import keep_hypothesis_out
 from registry_contracts.settings.target import DEVELOPMENT_REALMS
 
 _NAME = "python -m registry_contracts.proving"
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 _PARTS = ("fixed", "drawn", "manners")
 
 
@@ -39,7 +39,6 @@ _PARTS = ("fixed", "drawn", "manners")
     show_default=True,
     help="Profile of drawn or named runs; for nightly, drawn faults have up to three conditions.",
 )
-@click.option("--to-the-end", "whole", is_flag=True, help="Do not stop a trial at its finding.")
 @click.option("--floor", type=_FILE, help="File with the share of faults that a draw must find.")
 @click.option(
     "--jobs",

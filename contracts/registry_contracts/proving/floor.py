@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from registry_contracts.errors import UsageError
-from registry_contracts.file_formats import Count, Format, Name, read_file
+from registry_contracts.file_formats import Count, Format, Name
 
 #: 95 percent of a normal distribution lie within so many standard deviations.
 _DEVIATIONS: Final = 1.96
@@ -51,15 +49,3 @@ class Floor(Format, frozen=True):
     def allows(self, share: Share) -> bool:
         """Whether a share is not below the interval of the measured one."""
         return not share.of or share.found / share.of >= Share(self.found, self.drawn).interval[0]
-
-
-def read_floor(path: Path) -> Floor:
-    """Read the measurement that a draw is compared with.
-
-    Raises:
-        UsageError: there is no such file, it cannot be read, or holds something else.
-    """
-    try:
-        return read_file(path, Floor)
-    except FileNotFoundError:
-        raise UsageError(f"no floor in '{path}'") from None

@@ -104,23 +104,13 @@ def _rows(connection: sqlite3.Connection, data: Path) -> Iterator[tuple[tuple[st
             yield (table, *(str(row[name]) for name in key)), digest.hexdigest()
 
 
-def changes(before: Snapshot, after: Snapshot, named: frozenset[str] = frozenset()) -> list[str]:
-    """The earlier rows that a run changed or removed, without records that the settings name."""
+def changes(before: Snapshot, after: Snapshot) -> list[str]:
+    """The earlier rows that a run changed or removed."""
     return [
         f"{' '.join(place)}: {'changed' if place in after else 'gone'}"
         for place, digest in before.items()
-        if after.get(place) != digest and not named & set(place)
+        if after.get(place) != digest
     ]
-
-
-def named_records() -> frozenset[str]:
-    """Identifiers that the sandbox's settings allow the suite to write to."""
-    realms = embedded_sandbox.sandbox_target("", 0).realm.values()
-    keys = ("locked_identifier", "existing_identifier", "others_identifier", "published_identifier")
-    values = [getattr(realm, key) for realm in realms for key in (*keys, "spare_identifiers")]
-    return frozenset(
-        name for value in values for name in ([value] if isinstance(value, str) else value or ())
-    )
 
 
 @dataclass(frozen=True)
@@ -129,32 +119,24 @@ class Served:
 
     Attributes:
         data: Its data folder.
+        planted: Other people's records in it.
         settings: Settings for it under another name than `sandbox`, so that the usual manners apply.
-        scratch: Folder for the reports and private folders of its runs.
+        scratch: Folder for the `reports` of its runs, and in `tmp` their private folders.
     """
 
     data: Path
+    planted: Snapshot
     settings: Path
     scratch: Path
-
-    @property
-    def reports(self) -> Path:
-        """Reports folder of its runs."""
-        return self.scratch / "reports"
-
-    @property
-    def private_parent(self) -> Path:
-        """Folder in which its runs create their private folders."""
-        return self.scratch / "tmp"
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start the suite's program, aimed at this sandbox, with the published accounts."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
-        environment["TMPDIR"] = str(self.private_parent)
+        environment["TMPDIR"] = str(self.scratch / "tmp")
         for role in ACCOUNT_ROLES:
             environment[f"SANDBOX_{role.upper()}_EMAIL"] = f"{role}@sandbox.test"
             environment[f"SANDBOX_{role.upper()}_PASSWORD"] = f"sandbox-{role}"
-        aim = ["--target", str(self.settings), "--reports", str(self.reports)]
+        aim = ["--target", str(self.settings), "--reports", str(self.scratch / "reports")]
         command = [*PROGRAM, words[0], *aim, *words[1:]]
         pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen(command, env=environment, **pipes)  # noqa: S603 - our own interpreter and words
@@ -177,11 +159,12 @@ def served(folder: Path, arguments: Sequence[str] = ()) -> Iterator[Served]:
     data = folder / "data"
     (folder / "tmp").mkdir(parents=True)
     plant(data)
+    planted = snapshot(data)
     sandbox = ForkedSandbox(["--data", str(data), *arguments])
     try:
         # It answers as soon as its own records are planted.
         requests.get(f"{sandbox.base_url}/docs", timeout=_PATIENCE_SECONDS)
-        yield Served(data, _settings(folder, sandbox), folder)
+        yield Served(data, planted, _settings(folder, sandbox), folder)
     finally:
         sandbox.stop()
 
@@ -208,7 +191,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot) -> tuple[list[st
     """
     new = after.keys() - before.keys()
     permanent = {place[1:3] for place in new if place[0] == "locks" or place[-1] == "published"}
-    listed = list(residue(read_entries(sorted(service.reports.glob("*/ledger*.jsonl")))))
+    listed = list(residue(read_entries(sorted(service.scratch.glob("reports/*/ledger*.jsonl")))))
     records = {(entry.realm, entry.identifier) for entry in listed if entry.what in PERMANENT_KINDS}
     drafts = {place[1:3] for place in new if place[0] == "versions" and place[-1] == "draft"}
     most = max(Counter(place[0] for place in permanent).values(), default=0)
@@ -216,7 +199,7 @@ def remains(service: Served, before: Snapshot, after: Snapshot) -> tuple[list[st
     left += [f"unlisted record {name}" for name in _unlisted(permanent - records, listed)]
     left += [f"{most} permanent records in one realm"] * (most > Pace().permanent_records)
     left += [
-        f"folder {path.name}" for path in service.private_parent.glob("registry-contracts-*") if path.is_dir()
+        f"folder {path.name}" for path in service.scratch.glob("tmp/registry-contracts-*") if path.is_dir()
     ]
     return left, most
 
@@ -257,7 +240,7 @@ def canary(trial: Trial, folder: Path) -> Result:
         after = snapshot(service.data)
         trouble = "" if code in _SOUND else f"the run ended with exit code {code}"
         permanent = remains(service, before, after)[1]
-        wrong = changes(before, after, named_records())
+        wrong = changes(service.planted, after)
         return Result(trial, max(code, 0), permanent=permanent, wrong=tuple(wrong), trouble=trouble)
 
 

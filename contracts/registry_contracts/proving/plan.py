@@ -4,83 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import islice
 from random import Random
 from typing import Final
 from zlib import crc32
 
-from registry_contracts.errors import UsageError
-from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.interface.profiles import Profile
-from registry_contracts.proving.runs import Function
-from registry_contracts.proving.services import AND, SLOW, cover, draw_services
+from registry_contracts.proving.services import AND, draw_services, drawable
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
 from registry_contracts.sandbox.faults import crossed, population
 from registry_contracts.sandbox.faults.fault import Fault
 from registry_contracts.sandbox.variants import ALL as VARIANTS
 from registry_contracts.sandbox.variants import chosen
 from registry_contracts.sandbox.weather import ALL as WEATHERS
-from registry_contracts.sandbox.weather import PASSES
 from registry_contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: Seed of the fixed set.
 FIXED_SEED: Final = 1
 #: Clauses that take two realms to be seen broken.
 _BETWEEN_REALMS: Final = frozenset({"realm-drafts-apart", "realm-lists-apart"})
-#: A test function that finds none of so many faults of its clauses will find none.
-_MOST_TRIALS_OF_FUNCTION: Final = 12
 
 
 def fixed_trials(faults: Iterable[Fault], realm: str = "") -> Iterator[Trial]:
     """Try each fault with the cases of its clauses, in one of its realms."""
     for fault in faults:
-        offered = fault.realms
-        yield _narrow(fault, realm or offered[crc32(fault.name.encode()) % len(offered)])
-
-
-def _narrow(fault: Fault, realm: str) -> Trial:
-    return Trial(Part.FIXED, Kind.FAULT, fault.name, (realm,), FIXED_SEED, clauses=fault.breaks, narrow=True)
+        offered, name = fault.realms, fault.name
+        where = realm or offered[crc32(name.encode()) % len(offered)]
+        yield Trial(Part.FIXED, Kind.FAULT, name, (where,), FIXED_SEED, clauses=fault.breaks, narrow=True)
 
 
 def further(trial: Trial) -> Trial | None:
     """The next trial of a surviving fault: its clauses in all realms by night, then a whole gate; None after that."""
-    if trial.part is not Part.FIXED or trial.kind is not Kind.FAULT or trial.only or not trial.narrow:
+    if trial.part is not Part.FIXED or trial.kind is not Kind.FAULT or not trial.narrow:
         return None
     if trial.profile == "nightly":
         return replace(trial, profile="gate", realms=trial.realms[:1], narrow=False)
     return replace(trial, profile="nightly", realms=population.load(trial.name).realms)
 
 
-def trials_of_function(name: str, function: Function) -> list[Trial]:
-    """Trials that may show that a test function finds a fault, those at its own operations first."""
-    home = set(DEVELOPMENT_REALMS) if ANY_REALM in function.realms else set(function.realms)
-    near = [fault for fault in population.fixed_set() if not function.clauses.keys().isdisjoint(fault.breaks)]
-    near.sort(key=lambda fault: len(set(fault.at) - function.operations))
-    return [
-        replace(_narrow(fault, realm), profile=function.profile, only=(name,))
-        for fault in near[:_MOST_TRIALS_OF_FUNCTION]
-        for realm in [realm for realm in fault.realms if realm in home][:1]
-    ]
-
-
 def calm_trials(seed: int) -> Iterator[Trial]:
     """The faithful service in every realm, and drawn services in which each variant stands once."""
     for realm in DEVELOPMENT_REALMS:
         yield faithful_trial((realm,))
-    yield service_trial(Part.FIXED, SLOW, FIXED_SEED, DEVELOPMENT_REALMS[-1])
     for name in VARIANTS:
         if VARIANTS[name].settings:
             yield service_trial(Part.FIXED, name, FIXED_SEED)
-    for row in _each_once(seed):
-        yield service_trial(Part.FIXED, AND.join(row), FIXED_SEED)
-
-
-def _each_once(seed: int) -> Iterator[list[str]]:
-    """Rows of a cover until each variant stands in one."""
-    waiting = {name for name in VARIANTS if name != SLOW and not VARIANTS[name].settings}
-    for row in cover(seed):
-        yield row
-        waiting -= set(row)
+    waiting = set(drawable())
+    for name in draw_services(seed, many_only=True):
+        yield service_trial(Part.FIXED, name, FIXED_SEED)
+        waiting -= set(name.split(AND))
         if not waiting:
             return
 
@@ -117,7 +89,7 @@ def drawn_trials(
     faults: int, services: int, seed: int, realm: str = "", profile: str = "gate"
 ) -> Iterator[Trial]:
     """Whole runs of a profile on drawn services and on crossed faults."""
-    for name in draw_services(services, seed):
+    for name in islice(draw_services(seed), services):
         yield service_trial(Part.DRAWN, name, seed, realm, profile)
     for fault in crossed.draw(faults, seed, by_night=Profile(profile).includes(Profile.NIGHTLY)):
         yield fault_trial(fault, seed, realm, profile)
@@ -125,6 +97,7 @@ def drawn_trials(
 
 #: Figures with which network faults strike in short runs: of the profile smoke, and of the cases of one clause.
 CLOSE: Final[Mapping[str, tuple[str, str]]] = {
+    "latency": ("seconds=0.15", "seconds=0.05"),
     "sporadic-503": ("share=0.06", "share=0.15"),
     "rate-limit": ("per_second=30:burst=20", "per_second=10:burst=5"),
     "gateway-html": ("share=0.06", "share=0.15"),
@@ -135,13 +108,13 @@ CLOSE: Final[Mapping[str, tuple[str, str]]] = {
     "outage-midway": ("from_request=30", "from_request=12"),
     "restart": ("every=30", "every=15"),
 }
-#: Clauses that a fault of the sandbox breaks while a network fault strikes.
+#: Faults of the sandbox while a network fault strikes, each of which breaks one clause.
 BENEATH: Final = (
-    "draft-get-content",
-    "attachment-download-same",
-    "contact-create-full",
-    "draft-delete-removes",
-    "uid-forbidden-characters",
+    "getDraft:refused-400",
+    "getAttachment:refused-400",
+    "contact-create-designation-refused",
+    "deleteDraft:refused-400",
+    "uid-accepts-plus",
 )
 _REALM: Final = DOCUMENT_REALMS[0]
 #: How many runs are killed.
@@ -154,16 +127,16 @@ def manners_trials(seed: int) -> Iterator[Trial]:
     for number in range(_KILLS):
         moment = f"{chance.uniform(1.0, 25.0):.1f}"
         yield Trial(Part.MANNERS, Kind.KILL, moment, (_REALM,), seed + number)
-    faults = [_beneath(clause) for clause in BENEATH]
+    faults = [population.load(name) for name in BENEATH]
     yield _canary("smoke", "", seed)
     yield _canary("gate", "-n 2", seed)
     yield _canary("gate", "-n 2", seed, faults[-1])
-    for (name, each), fault in zip(
-        WEATHERS.items(), islice(cycle(faults), seed % len(faults), None), strict=False
-    ):
+    for turn, (name, each) in enumerate(WEATHERS.items(), seed):
+        fault = faults[turn % len(faults)]
         wide, close = (f"{name}:{figures}" if figures else name for figures in CLOSE.get(name, ("", "")))
-        reachable = each.expects == PASSES
-        trial = Trial(Part.MANNERS, Kind.NETWORK_FAULT, wide, (_REALM,), seed, "smoke", reachable=reachable)
+        trial = Trial(
+            Part.MANNERS, Kind.NETWORK_FAULT, wide, (_REALM,), seed, "smoke", reachable=each.passable
+        )
         yield trial
         yield replace(trial, name=close, profile="gate", clauses=fault.breaks, narrow=True, fault=fault.name)
 
@@ -171,11 +144,3 @@ def manners_trials(seed: int) -> Iterator[Trial]:
 def _canary(profile: str, words: str, seed: int, fault: Fault | None = None) -> Trial:
     name = fault.name if fault else ""
     return Trial(Part.MANNERS, Kind.CANARY, words, DEVELOPMENT_REALMS, seed, profile, fault=name)
-
-
-def _beneath(clause: str) -> Fault:
-    """A fault without a condition that breaks a clause alone."""
-    for fault in (*crossed.plainest().values(), *population.population().values()):
-        if fault.breaks == (clause,) and not fault.when:
-            return fault
-    raise UsageError(f"no fault breaks {clause} alone; the trials of network faults need one")

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.context import ForkProcess
 from pathlib import Path
@@ -23,14 +22,11 @@ import requests
 
 from registry_contracts.errors import INTERRUPTING_SIGNALS, SuiteError, UsageError
 from registry_contracts.interface.location import cases_directory
+from registry_contracts.plugin.interruption import signals_held
+from registry_contracts.sandbox.faults.messages import COUNTS_PATH
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
 _RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
-#: Modules that every fork would otherwise load itself.
-_FOR_FORKS: Final = tuple(
-    f"registry_contracts.sandbox.{part}"
-    for part in ("app", "faults.population", "odata", "serve", "variants")
-)
 _LOCAL: Final = "127.0.0.1"
 _END_SECONDS: Final = 5.0
 _FORKS: Final = get_context("fork")
@@ -41,14 +37,14 @@ class ForkedSandbox:
 
     Args:
         arguments: Options of `registry-contracts sandbox`.
-        counts_path: Where it tells its `counts`, which are read before it ends.
+        counting: Its `counts` are read before it ends.
     """
 
     size_limit = DEFAULT_SIZE_LIMIT
 
-    def __init__(self, arguments: Sequence[str], counts_path: str = "") -> None:
+    def __init__(self, arguments: Sequence[str], *, counting: bool = False) -> None:
         self.counts: dict[str, Any] = {}
-        self._counts_path = counts_path
+        self._counting = counting
         with socket.create_server((_LOCAL, 0), backlog=512) as listener:
             self.base_url = f"http://{_LOCAL}:{listener.getsockname()[1]}"
             words = ["--size-limit", str(self.size_limit), *arguments]
@@ -69,13 +65,13 @@ class ForkedSandbox:
         self._process.join()
 
     def _read_counts(self) -> None:
-        path, self._counts_path = self._counts_path, ""
-        if not path:
+        if not self._counting:
             return
+        self._counting = False
         # A sandbox with a fault may not answer.
         with suppress(requests.RequestException), requests.Session() as session:
             session.trust_env = False
-            self.counts = session.get(self.base_url + path, timeout=10).json()
+            self.counts = session.get(self.base_url + COUNTS_PATH, timeout=10).json()
 
 
 def preload(index: object) -> None:
@@ -85,16 +81,14 @@ def preload(index: object) -> None:
         index: Plugin that looks at the collected cases.
 
     Raises:
-        UsageError: this system cannot fork, or the sandbox is not installed.
+        UsageError: this system cannot fork.
         SuiteError: the cases cannot be collected.
     """
     if not hasattr(os, "fork"):
         raise UsageError("a proof runs in forks, which this system has not; run it on Linux or macOS")
-    try:
-        for name in _FOR_FORKS:
-            import_module(name)
-    except ModuleNotFoundError as error:
-        raise UsageError(f"a proof needs {error.name}: pip install 'registry-contracts[sandbox]'") from error
+    # Every fork would otherwise load these itself.
+    from registry_contracts.sandbox import app, odata, serve  # noqa: F401, PLC0415
+
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere, output_to(nowhere.fileno()):
         code = pytest.main([*_words(), str(cases_directory()), "--profile=full", "--collect-only"], [index])
     if code != pytest.ExitCode.OK:
@@ -205,7 +199,7 @@ class SideBySide(Generic[T]):
                 time.sleep(_JOB_POLL_SECONDS)
         finally:
             # A second signal here would leave forks running.
-            with _signals_held():
+            with signals_held():
                 for process in self._running:
                     _kill(process)
                     process.join()
@@ -215,7 +209,7 @@ class SideBySide(Generic[T]):
 
     def _start(self, task: T) -> None:
         # An interruption between the fork and its entry in the table would leave it running.
-        with _signals_held():
+        with signals_held():
             process = _FORKS.Process(target=self._do, args=(task,))
             process.start()
             # The parent sets it too, because it may end the group before the fork's own call.
@@ -249,16 +243,6 @@ def _end_with(pipe: int) -> None:
     """End this process group when the process at the other end of a pipe ends."""
     os.read(pipe, 1)
     os.killpg(0, signal.SIGKILL)
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Block interrupting signals during the `with` block."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTING_SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTING_SIGNALS)
 
 
 def _kill(process: ForkProcess) -> None:

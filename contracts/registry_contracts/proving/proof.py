@@ -15,9 +15,9 @@ from typing import Final
 import click
 
 from registry_contracts.errors import UsageError
-from registry_contracts.file_formats import convert, parse, plain
+from registry_contracts.file_formats import convert, parse, plain, read_file
 from registry_contracts.interface.catalogue import load_catalogue
-from registry_contracts.proving.floor import read_floor
+from registry_contracts.proving.floor import Floor
 from registry_contracts.proving.manners import run_beside
 from registry_contracts.proving.plan import (
     calm_trials,
@@ -28,7 +28,6 @@ from registry_contracts.proving.plan import (
     further,
     manners_trials,
     service_trial,
-    trials_of_function,
 )
 from registry_contracts.proving.processes import Ended, SideBySide, preload
 from registry_contracts.proving.report import Report
@@ -49,7 +48,6 @@ class Proof:
 
     Attributes:
         names: Faults to try instead of the fixed set or a draw.
-        whole: Do not end a trial at its finding.
         command: The command line for the report.
     """
 
@@ -62,7 +60,6 @@ class Proof:
     seed: int | None = None
     realm: str = ""
     profile: str = "gate"
-    whole: bool = False
     jobs: int = 4
     reports: Path = Path("reports/proof")
     floor: Path | None = None
@@ -72,11 +69,6 @@ class Proof:
     def narrowed(self) -> bool:
         """Whether it only tries what the options name."""
         return bool(self.names or self.clauses or self.variants)
-
-    @property
-    def complete(self) -> bool:
-        """Whether it tries every clause and every test function."""
-        return not self.narrowed and Part.FIXED in self.parts
 
 
 def trials_of(proof: Proof, seed: int) -> list[Trial]:
@@ -130,7 +122,7 @@ def carry_out(proof: Proof) -> int:
         UsageError: an unknown name, or a file or folder that cannot be used.
     """
     seed = Random().randrange(10**6) if proof.seed is None else proof.seed  # noqa: S311 - nothing secret
-    floor = None if proof.floor is None else read_floor(proof.floor)
+    floor = None if proof.floor is None else read_file(proof.floor, Floor)
     trials = trials_of(proof, seed)
     runs = proof.reports / "runs"
     try:
@@ -148,7 +140,6 @@ def carry_out(proof: Proof) -> int:
         f"{proof.command} --seed {seed}" if proof.seed is None else proof.command,
         time.monotonic() - started,
         floor,
-        index.able if proof.complete else (),
     )
     _write(proof, report)
     for line in report.closing_lines():
@@ -177,27 +168,12 @@ class _Prover:
     def results(self, trials: Sequence[Trial]) -> list[Result]:
         """Run trials and those that follow, then the cases that found a fault on the faithful service."""
         results = list(self._run(trials, further))
-        if self._proof.complete:
-            results += self._of_functions(results)
         results += self._run(list(self._confirming(results)))
         passed = _passed(results)
         for result in results:
             if result.trial.kind is Kind.FAULT and result.found_by:
                 result.confirmed = not passed.get(_place(result), set()).isdisjoint(result.found_by)
         return results
-
-    def _of_functions(self, results: Sequence[Result]) -> Iterator[Result]:
-        """Try each test function that found nothing yet on the faults of its clauses, one after the other."""
-        finders = {function for result in results for function in result.finders}
-        plans = {
-            name: iter(trials_of_function(name, self._index.functions[name]))
-            for name in self._index.able
-            if name not in finders
-        }
-        firsts = [trial for plan in plans.values() if (trial := next(plan, None)) is not None]
-        ended = self._run(firsts, lambda trial: next(plans[trial.only[0]], None))
-        # Other functions found the rest.
-        return (result for result in ended if result.found)
 
     def _confirming(self, results: Sequence[Result]) -> Iterator[Trial]:
         """Trials of the faithful service with the cases that found a fault, if it has not passed them yet.
@@ -261,7 +237,7 @@ class _Prover:
         if trial.kind in (Kind.CANARY, Kind.KILL):
             result = run_beside(trial, folder)
         else:
-            result = run_trial(replace(trial, stop=not self._proof.whole), self._index, folder)
+            result = run_trial(trial, self._index, folder)
         (self._folder / f"{number}.json").write_text(json.dumps(plain(result)), "utf-8")
         if result.outcome.good or trial.only:
             shutil.rmtree(folder)

@@ -1,8 +1,7 @@
-"""The report of a proof: figures, trials that did not end well, and test functions that found nothing."""
+"""The report of a proof: figures, and the trials that did not end well."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +11,6 @@ from registry_contracts.errors import ExitCode
 from registry_contracts.proving.floor import Floor, Share
 from registry_contracts.proving.trials import Kind, Outcome, Part, Result
 from registry_contracts.safe_text import many
-from registry_contracts.sandbox.faults import crossed
 
 _LONGEST: Final = 1000
 #: The labels of the figures of all kinds of trials but faults.
@@ -31,30 +29,17 @@ class Report:
     Attributes:
         seconds: How long the proof took.
         floor: The measurement that the draw is compared with; None: every drawn fault has to be found.
-        functions: Test functions that can find a fault, if all were tried; else empty.
     """
 
     results: Sequence[Result]
     command: str
     seconds: float
     floor: Floor | None = None
-    functions: tuple[str, ...] = ()
-
-    @property
-    def fixed(self) -> Share:
-        """How many faults of the fixed set were found."""
-        return self._found(Part.FIXED)
 
     @property
     def drawn(self) -> Share:
         """How many drawn faults were found."""
         return self._found(Part.DRAWN)
-
-    @property
-    def idle(self) -> list[str]:
-        """Test functions that found no fault."""
-        finders = {function for result in self.results for function in result.finders}
-        return sorted(set(self.functions) - finders)
 
     @property
     def bad(self) -> list[Result]:
@@ -75,7 +60,6 @@ class Report:
 
     def closing_lines(self) -> Iterator[str]:
         """The lines that the command prints at its end."""
-        yield from (f"found nothing: {function}" for function in self.idle)
         word = {ExitCode.PASS: "holds", ExitCode.FAIL: "does not hold"}.get(self.exit_code(), "says nothing")
         figures = (f"{value} {label}" for label, value in self._figures())
         yield f"proof: {word}: {'; '.join(figures)}"
@@ -88,27 +72,23 @@ class Report:
         yield ""
         yield from ("| | |", "|---|---|")
         yield from (f"| {label} | {value} |" for label, value in self._figures())
-        yield from self._groups()
         yield from self._bad_rows()
         for result in filter(lambda result: result.first_run, self.results):
             said = f"{result.trial.shown}: judged in a second run, alone; first: {result.first_run}"
             yield from ("", said[:_LONGEST])
-        if self.idle:
-            yield ""
-            yield f"Test functions that found no fault: {', '.join(f'`{name}`' for name in self.idle)}."
 
     def _found(self, part: Part) -> Share:
         due = [result for result in self._faults(part) if result.due]
         return Share(sum(result.found for result in due), len(due))
 
     def _faults(self, part: Part) -> list[Result]:
-        of_part = [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
-        return [result for result in of_part if not result.trial.only]
+        return [r for r in self.results if r.trial.part is part and r.trial.kind is Kind.FAULT]
 
     def _figures(self) -> Iterator[tuple[str, str]]:
         """The figures, each with its label."""
-        if self.fixed.of:
-            yield "faults of the fixed set found on their own clause", _of(self.fixed)
+        fixed = self._found(Part.FIXED)
+        if fixed.of:
+            yield "faults of the fixed set found on their own clause", f"{fixed.found} of {fixed.of}"
         drawn = self._faults(Part.DRAWN)
         if drawn:
             yield "drawn faults that fail the run on a clause they break", str(self.drawn)
@@ -121,20 +101,7 @@ class Report:
         for kind, label in _SOUND.items():
             outcomes = [result.outcome for result in self.results if result.trial.kind is kind]
             if outcomes:
-                yield label, _of(Share(outcomes.count(Outcome.PASS), len(outcomes)))
-
-    def _groups(self) -> Iterator[str]:
-        """Surviving drawn faults, by factor and effect."""
-        lost: Counter[tuple[str, str]] = Counter()
-        for result in self._faults(Part.DRAWN):
-            if result.due and not result.found:
-                factors, effect = crossed.kinds(result.trial.name)
-                lost.update((factor, effect) for factor in factors)
-        columns = sorted({effect for _, effect in lost})
-        if columns:
-            yield from ("", f"| survivors | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}")
-        for row in sorted({each for each, _ in lost}):
-            yield f"| {row} | {' | '.join(str(lost[row, each] or '') for each in columns)} |"
+                yield label, f"{outcomes.count(Outcome.PASS)} of {len(outcomes)}"
 
     def _bad_rows(self) -> Iterator[str]:
         if self.bad:
@@ -144,7 +111,3 @@ class Report:
         for result in self.bad:
             why = result.why[:_LONGEST].replace("|", "\\|").replace("\n", " ")
             yield f"| {result.trial.shown} | {', '.join(result.trial.realms)} | {result.outcome} | {why} |"
-
-
-def _of(share: Share) -> str:
-    return f"{share.found} of {share.of}"

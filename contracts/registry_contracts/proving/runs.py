@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,6 @@ from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.evidence.record import Verdict
 from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import Level, load_catalogue
-from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import case_of, is_case
 from registry_contracts.plugin.hooks import Sandbox
 from registry_contracts.plugin.protocol import verdict_of
@@ -28,12 +28,6 @@ from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Part, Resul
 from registry_contracts.reports import verdict_json
 from registry_contracts.reports.writers import ALL as ALL_FORMATS
 from registry_contracts.sandbox.faults import population
-from registry_contracts.sandbox.faults.fault import COUNT_PATH
-from registry_contracts.sandbox.faults.observer import SHOWN_PATH
-from registry_contracts.sandbox.habits import Habits
-from registry_contracts.sandbox.responses import NO_CONTENT
-from registry_contracts.sandbox.storage import DRAFT
-from registry_contracts.sandbox.variants import chosen
 from registry_contracts.settings.target import Target
 
 _SHOWN: Final = 300
@@ -42,25 +36,12 @@ _VERDICT_ALONE: Final = ("verdict",)
 _PASSED: Final = frozenset({Verdict.PASS, Verdict.OBSERVED})
 
 
-_PROFILES: Final = list(Profile)
-
-
-@dataclass
-class Function:
-    """A test function with the clauses, realms and operations of its cases; without clauses it only observes."""
-
-    file: str
-    profile: str
-    clauses: dict[str, None] = field(default_factory=dict)
-    realms: dict[str, None] = field(default_factory=dict)
-    operations: set[str] = field(default_factory=set)
-
-
 @dataclass
 class CaseIndex:
-    """Plugin that notes the test functions when pytest collects them."""
+    """Plugin that notes the files of test functions and of clauses when pytest collects their cases."""
 
-    functions: dict[str, Function] = field(default_factory=dict)
+    by_function: dict[str, str] = field(default_factory=dict)
+    by_clause: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -69,34 +50,22 @@ class CaseIndex:
         for item in session.items:
             if not is_case(item):
                 continue
-            case = case_of(item)
-            claims = [c for c in case.clauses if catalogue.clause(c).level is not Level.SILENT]
-            profile = max(Profile.GATE, Profile(case.facts.profile), key=_PROFILES.index)
-            made = Function(str(item.path), str(profile))
-            function = self.functions.setdefault(function_of(item.nodeid), made)
-            function.clauses |= dict.fromkeys(claims)
-            function.realms[case.realm] = None
-            function.operations |= set(case.operations)
-
-    @property
-    def able(self) -> tuple[str, ...]:
-        """The test functions that can find a fault."""
-        return tuple(name for name, function in self.functions.items() if function.clauses)
+            self.by_function[function_of(item.nodeid)] = str(item.path)
+            for clause in case_of(item).clauses:
+                if catalogue.clause(clause).level is not Level.SILENT:
+                    self.by_clause[clause].add(str(item.path))
 
     def files_of(self, trial: Trial) -> list[str]:
         """The files that hold the cases of a trial; none for all."""
         if trial.only:
-            return sorted({self.functions[name].file for name in trial.only})
+            return sorted({self.by_function[name] for name in trial.only})
         if not trial.narrow or not self.are_own(trial.clauses):
             return []
-        return sorted(
-            {f.file for f in self.functions.values() if not f.clauses.keys().isdisjoint(trial.clauses)}
-        )
+        return sorted({file for clause in trial.clauses for file in self.by_clause[clause]})
 
     def are_own(self, clauses: Sequence[str]) -> bool:
         """Whether each of some clauses has cases of its own, so that no other case is needed for it."""
-        claimed = {clause for function in self.functions.values() for clause in function.clauses}
-        return claimed.issuperset(clauses) and UNIVERSAL.isdisjoint(clauses)
+        return self.by_clause.keys() >= set(clauses) and UNIVERSAL.isdisjoint(clauses)
 
 
 @dataclass
@@ -106,10 +75,9 @@ class Watch:
     Attributes:
         sandbox: Serves the run.
         clauses: A finding on one of these counts.
-        operations: Operations at which the sandbox is altered; their cases on the clauses come first.
+        operations: Operations at which the sandbox is altered; their cases on the clauses come first, and the run ends
+            at the first finding that counts.
         only: Run only the cases of these test functions; empty for all.
-        stop: End the run at the first finding that counts.
-        formats: Report formats that the run writes.
         settings: Further settings of each realm that the sandbox needs, by name.
         errors: Cases in which the suite itself broke.
         ended: Whether the run was ended early, so that its exit code has no meaning.
@@ -119,8 +87,6 @@ class Watch:
     clauses: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
     only: Sequence[str] = ()
-    stop: bool = False
-    formats: Sequence[str] = _VERDICT_ALONE
     settings: Mapping[str, Any] | None = None
     findings: dict[str, Found] = field(default_factory=dict)
     found_by: dict[str, None] = field(default_factory=dict)
@@ -144,8 +110,8 @@ class Watch:
         return replace(target, realm=realms, pace=replace(target.pace, permanent_records=PERMANENT_RECORDS))
 
     def pytest_contract_formats(self) -> Sequence[str]:
-        """Choose the report formats."""
-        return self.formats
+        """Choose the report formats: of a variant's answers all, because each has to cope with them."""
+        return _VERDICT_ALONE if self.settings is None else ALL_FORMATS
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Iterator[None]:
@@ -181,7 +147,7 @@ class Watch:
             self.findings[finding.clause] = found
         if finding.clause in self.clauses:
             self.found_by[case] = None
-            if self.stop:
+            if self.operations:
                 self.ended = True
                 items = item.session.items
                 del items[items.index(item) + 1 :]
@@ -209,7 +175,7 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     """
     started = time.monotonic()
     with (folder / "output.txt").open("w", encoding="utf-8") as output, output_to(output.fileno()):
-        sandbox = ForkedSandbox(_alteration(trial), _COUNTED.get(trial.kind, ""))
+        sandbox = ForkedSandbox(_alteration(trial), counting=trial.kind in (Kind.FAULT, Kind.SERVICE))
         watch = _watch(trial, sandbox)
         try:
             code = run_suite(list(_words(trial, index, folder)), index.files_of(trial), [watch])
@@ -233,10 +199,6 @@ def run_trial(trial: Trial, index: CaseIndex, folder: Path) -> Result:
     return result
 
 
-#: The path of a sandbox's counts.
-_COUNTED: Final = {Kind.FAULT: COUNT_PATH, Kind.SERVICE: SHOWN_PATH}
-
-
 def _alteration(trial: Trial) -> list[str]:
     """Options of the sandbox."""
     if trial.kind is Kind.FAULT:
@@ -244,7 +206,7 @@ def _alteration(trial: Trial) -> list[str]:
     if trial.kind is Kind.SERVICE:
         variants = () if trial.name == FAITHFUL else trial.name.split(AND)
         return ["--observed", *(word for name in variants for word in ("--variant", name))]
-    network = () if trial.name == FAITHFUL else ("--weather", trial.name, "--weather-seed", str(trial.seed))
+    network = ("--weather", trial.name, "--weather-seed", str(trial.seed))
     return [*network, *(("--fault", trial.fault) if trial.fault else ())]
 
 
@@ -257,12 +219,8 @@ def _watch(trial: Trial, sandbox: Sandbox) -> Watch:
     return Watch(
         sandbox,
         counting,
-        # A run to the end keeps its own order.
-        frozenset(fault.at if fault and trial.stop else ()),
+        frozenset(fault.at if fault else ()),
         only=trial.only,
-        stop=fault is not None and trial.stop,
-        # Every report format has to cope with the answers of variants.
-        formats=ALL_FORMATS if variants else _VERDICT_ALONE,
         settings=settings_needed(trial.name) if variants else None,
     )
 
@@ -308,25 +266,8 @@ def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> No
     if trial.kind is Kind.SERVICE and counts and not (trial.only or trial.narrow):
         passes = false_passes(verdict, counts)
         result.false_passes = tuple(f"{clause}: {why}" for clause, why in passes.items())
-        result.unlisted = _unlisted(trial, verdict, counts["drafts"])
-
-
-def _unlisted(trial: Trial, verdict: Mapping[str, Any], drafts: Sequence[str]) -> tuple[str, ...]:
-    """The drafts that a service holds and that the verdict of its run does not list by name.
-
-    Some services store contacts as drafts and never tell their names. There as many drafts may be missing as contacts
-    are listed without a name, or with a sent name that the service does not use.
-    """
-    listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
-    unlisted = tuple(draft for draft in drafts if draft not in listed)
-    habits = Habits(**chosen(() if trial.name == FAITHFUL else trial.name.split(AND)).habits)
-    untold = habits.contact_versions == DRAFT and (
-        not habits.write_answers_record or habits.contact_created_status == NO_CONTENT
-    )
-    # `contact (unknown)` is one whose answer was lost.
-    contacts = [each["identifier"] for each in verdict["residue"] if each["what"].startswith("contact")]
-    renamed = [name for name in contacts if name not in drafts and not (name and habits.contact_header_names)]
-    return () if untold and len(unlisted) <= len(renamed) else unlisted
+        listed = {entry["identifier"] for entry in (*verdict["residue"], *verdict["leftovers"])}
+        result.unlisted = tuple(draft for draft in counts["drafts"] if draft not in listed)
 
 
 def _reasons(trial: Trial, verdict: Mapping[str, Any]) -> Iterator[str]:

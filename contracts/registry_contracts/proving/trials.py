@@ -76,7 +76,6 @@ class Trial:
         only: Run only the cases of these test functions; empty for all.
         fault: The sandbox's fault in a trial of a network fault, or of a canary.
         reachable: Whether a run can succeed in spite of the network fault.
-        stop: End the run at its finding.
     """
 
     part: Part
@@ -90,7 +89,6 @@ class Trial:
     only: tuple[Name, ...] = ()
     fault: str = ""
     reachable: bool = True
-    stop: bool = True
 
     @property
     def shown(self) -> str:
@@ -181,11 +179,6 @@ class Result:
     def found(self) -> bool:
         """Whether a fault was found on a clause that it breaks, by a case that the faithful service passes."""
         return self.outcome is Outcome.FOUND
-
-    @property
-    def finders(self) -> set[str]:
-        """The test functions that found the fault, when they did."""
-        return set(map(function_of, self.found_by)) if self.found else set()
 
     @property
     def why(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -92,10 +92,8 @@ def _picture(shade: int, side: int = 16) -> bytes:
     return f"P5 {side} {side} 255\n".encode() + bytes([shade]) * side**2
 
 
-#: The page that loads Swagger UI.
+#: The page that loads Swagger UI; by its policy the browser refuses all requests to other hosts.
 _PAGE = Path(__file__).with_name("page")
-#: With it the browser refuses all requests to other hosts.
-_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 
 
 async def _description_json(request: Request) -> Response:
@@ -109,15 +107,7 @@ async def _description_yaml(request: Request) -> Response:
 
 
 async def _root(_request: Request) -> Response:
-    return RedirectResponse("/docs")
-
-
-async def _page(_request: Request) -> Response:
-    return FileResponse(_PAGE / "index.html", headers={"Content-Security-Policy": _POLICY})
-
-
-async def _script(_request: Request) -> Response:
-    return FileResponse(_PAGE / "start.js")
+    return RedirectResponse("/docs/")
 
 
 def described(request: Request) -> dict[str, Any]:
@@ -169,22 +159,16 @@ def _routes(service: Service) -> list[BaseRoute]:
         _route(_ATTACHMENTS, GET=attachments.list),
         _route(_ATTACHMENT, GET=attachments.get, HEAD=attachments.exists),
         _route(_ATTACHMENT + "/thumbnail", GET=attachments.thumbnail),
-        _route(_WORKFLOW, POST=service.workflow.create),
-        _route(
-            _WORKFLOW + "/{identifier}",
-            POST=service.workflow.create_with_identifier,
-            PUT=service.workflow.update,
-        ),
+        _route(_WORKFLOW, POST=service.workflow.submit),
+        _route(_WORKFLOW + "/{identifier}", POST=service.workflow.submit, PUT=service.workflow.submit),
         # What the sandbox serves beside the document.
         _route("/openapi.json", GET=_description_json),
         _route("/openapi.yaml", GET=_description_yaml),
         _route("/", GET=_root),
-        _route("/docs", GET=_page),
-        _route("/docs/", GET=_page),
-        _route("/docs/start.js", GET=_script),
+        _route("/docs", GET=_root),
     ]
     if service.habits.empty_identifier:
-        routes.append(_route(_WORKFLOW + "/", POST=service.workflow.create))
+        routes.append(_route(_WORKFLOW + "/", POST=service.workflow.submit))
     if service.habits.versions_alike:
         routes += [
             Route(_other_version(route.path), route.endpoint, methods=list(route.methods or ()))
@@ -196,7 +180,8 @@ def _routes(service: Service) -> list[BaseRoute]:
             route.methods = (route.methods or set()) - {"HEAD"}
         if service.habits.paths_any_case:
             route.path_regex = re.compile(route.path_regex.pattern, re.IGNORECASE)
-    return [*routes, Mount("/docs/swagger-ui", StaticFiles(packages=[("flask_swagger_ui", "dist")]))]
+    page = StaticFiles(directory=_PAGE, packages=[("flask_swagger_ui", "dist")], html=True)
+    return [*routes, Mount("/docs", page)]
 
 
 def _other_version(path: str) -> str:

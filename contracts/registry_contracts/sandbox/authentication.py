@@ -23,15 +23,9 @@ class Account:
     name: str
     email: str
     password: str
+    may: str = "writes what is its own"
     may_write: bool = True
     holds_nau: bool = False
-
-    @property
-    def may(self) -> str:
-        """What it may do, in a few words."""
-        if not self.may_write:
-            return "signed in, may write nothing"
-        return "writes, holds the NAU role" if self.holds_nau else "writes what is its own"
 
     def owns(self, owner: str) -> bool:
         """Tell whether it is the owner, or one of several."""
@@ -43,8 +37,10 @@ SIGN_IN: Final = "/api/v2013/authentication/token"
 ACCOUNTS = (
     Account("author", "author@sandbox.test", "sandbox-author"),
     Account("other", "other@sandbox.test", "sandbox-other"),
-    Account("restricted", "restricted@sandbox.test", "sandbox-restricted", may_write=False),
-    Account("nau", "nau@sandbox.test", "sandbox-nau", holds_nau=True),
+    Account(
+        "restricted", "restricted@sandbox.test", "sandbox-restricted", "may write nothing", may_write=False
+    ),
+    Account("nau", "nau@sandbox.test", "sandbox-nau", "writes, holds the NAU role", holds_nau=True),
 )
 
 

@@ -544,7 +544,8 @@ class Attachments(Handlers):
         return self.context.responses.written(shown, status)
 
     def _document(self, request: Request) -> str:
-        if self.habits.attachment_realms_known and not self.context.realms.is_known(request):
+        realm = header_value(request, "realm") if self.habits.attachment_realms_known else None
+        if realm is not None and self.context.realms.named(realm) is None:
             raise bad_request("the realm is not configured")
         return identifier_in_path(request)
 

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-import h11
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -290,39 +289,14 @@ class RawPaths:
         await self.app(scope, receive, send)
 
 
-#: How long a refused sender may go on sending before the connection is closed on it.
-LINGER_SECONDS: Final = 2.0
 #: Where a request's ``state`` holds the connection it came over.
 TRANSPORT: Final = "transport"
 
 
-class JsonRefusals(H11Protocol):
-    """uvicorn's HTTP/1.1, but bytes that are no HTTP are refused with a JSON body."""
-
-    _refused = False
+class Connection(H11Protocol):
+    """uvicorn's HTTP/1.1, whose requests know the connection that they came over."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, and let its requests know it."""
+        """Take a connection."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, TRANSPORT: transport}
-
-    def data_received(self, data: bytes) -> None:
-        """Take what arrives; after a refusal it is thrown away."""
-        if not self._refused:
-            super().data_received(data)
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse bytes that are no HTTP request and close the connection."""
-        body = json.dumps({"statusCode": 400, "message": msg}).encode()
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(body)).encode()),
-            (b"connection", b"close"),
-        ]
-        response = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
-        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b"")
-        self._refused = True
-        # Closing at once, while bytes still arrive, would reset the connection and lose the refusal.
-        self.transport.write_eof()
-        self.loop.call_later(LINGER_SECONDS, self.transport.close)

@@ -3,9 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
-from uuid import uuid4
 
 from starlette.responses import PlainTextResponse, Response
 
@@ -114,9 +112,9 @@ class Responses:
         return Response(draft.content, media_type=JSON)
 
     def existing(self, whole: Response) -> Response:
-        """Return the response of an exists check from that of the read; the habit may leave its length out."""
+        """Return the response of an exists check from that of the read."""
         status = self.habits.exists_status
-        if status == NO_CONTENT or not self.habits.head_length:
+        if status == NO_CONTENT:
             return Response(status_code=status, media_type=whole.media_type)
         whole.status_code = status
         return whole
@@ -125,9 +123,6 @@ class Responses:
         """Return a list: the bare array, or the envelope the habits ask for."""
         habits = self.habits
         items = [self.of_row(row) for row in rows]
-        if habits.list_items_volatile:
-            moment = self.clock.written(datetime.now(UTC))
-            items = [{**item, "readOn": moment, "receipt": str(uuid4())} for item in items]
         if not items and habits.list_empty_status == NO_CONTENT:
             return Response(status_code=NO_CONTENT)
         if not items and habits.list_empty_status is not None:

@@ -19,7 +19,7 @@ from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_e
 from registry_contracts.interface.cross_origin import AllowedOrigins
 from registry_contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
 from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
-from registry_contracts.sandbox.http import JsonRefusals
+from registry_contracts.sandbox.http import Connection
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -65,7 +65,7 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
     """Return a server for an application; ``server.run(sockets=[listener])`` serves until it is told to end."""
     config = uvicorn.Config(
         app,
-        http=JsonRefusals,
+        http=Connection,
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -181,69 +181,61 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
     # Loaded late, so that a wrong option is answered at once.
-    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
+    from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
 
-    differs = settings.variants or settings.habits or settings.faults or settings.observed
-    app: Starlette = altered(settings) if differs else create_app(settings)
-    with closing(app.state.service):
-        _serve_app(app, settings, listener)
-    return 0
+    from registry_contracts.sandbox.weather import lay_over  # noqa: PLC0415
 
-
-def _serve_app(app: "Starlette", settings: Settings, listener: socket.socket) -> None:
-    weather = None
-    if settings.weather:
-        from registry_contracts.sandbox.weather import lay_over  # noqa: PLC0415
-
-        weather = lay_over(app, settings.weather, settings.weather_seed)
-    if settings.origins is not None:
-        from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
-
-        # Outermost: a browser hides every answer without these headers, also those of faults and network faults.
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.origins.names,
-            allow_methods=["*"],
-            allow_headers=["*"],
-            expose_headers=["*"],
-            allow_private_network=True,
-        )
-    server = make_server(app, lambda: _announce(listener, settings))
-    if weather is not None:
+    app = altered(settings)
+    with (
+        closing(app.state.service),
+        closing(lay_over(app, settings.weather, settings.weather_seed)) as weather,
+    ):
+        if settings.origins is not None:
+            # Outermost: a browser hides every answer without these headers, also those of faults and network faults.
+            app.add_middleware(
+                CORSMiddleware,
+                allow_origins=settings.origins.names,
+                allow_methods=["*"],
+                allow_headers=["*"],
+                expose_headers=["*"],
+                allow_private_network=True,
+            )
+        server = make_server(app, lambda: _announce(listener, settings))
         weather.stand_before(server, listener)
-    try:
         server.run(sockets=[listener])
-    finally:
-        if weather is not None:
-            weather.close()
+    return 0
 
 
 def altered(settings: Settings) -> "Starlette":
     """Return a sandbox with the variants and the faults of its settings, which has not started yet."""
-    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415 - as above
-    from registry_contracts.sandbox.variants import chosen  # noqa: PLC0415
+    from starlette.middleware import Middleware  # noqa: PLC0415 - as above
 
-    alteration, faults, layers = chosen(settings.variants), list["Fault"](), tuple[type, ...]()
+    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
+    from registry_contracts.sandbox.variants import chosen, habits_of  # noqa: PLC0415
+
+    variants, faults = chosen(settings.variants), list["Fault"]()
+    layers = [layer for variant in variants for layer in variant.parts]
     if settings.faults:
-        from registry_contracts.sandbox.faults.judged import LAYERS as layers  # noqa: PLC0415, N811 - as above
+        from registry_contracts.sandbox.faults.judged import LAYERS  # noqa: PLC0415 - as above
         from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415
 
-        faults = [load(name) for name in settings.faults]
-    habits = replace(Habits(), **{**alteration.habits, **dict(settings.habits)})
-    app = create_app(settings, habits, [*alteration.layers, *layers])
-    alteration.stand_before(app)
+        layers += LAYERS
+        faults += [load(name) for name in settings.faults]
+    habits = replace(Habits(), **habits_of(variants) | dict(settings.habits))
+    app = create_app(settings, habits, layers)
+    # Appended: nearer to the service than what undoes the encoding of paths.
+    for variant in sorted(variants, key=lambda variant: -variant.layer):
+        if variant.wrap is not None:
+            app.user_middleware.append(Middleware(variant.wrap))
     if settings.observed:
-        from starlette.middleware import Middleware  # noqa: PLC0415
-
         from registry_contracts.sandbox.faults.observer import Observer  # noqa: PLC0415
 
-        # Appended last, nearest to the service, where bodies are neither compressed nor chunked.
+        # Nearest to the service, where bodies are neither compressed nor chunked.
         app.user_middleware.append(Middleware(Observer))
-    if faults:
+    for fault in faults:
         from registry_contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
 
-        for fault in faults:
-            app.add_middleware(Injector, fault=fault)
+        app.add_middleware(Injector, fault=fault)
     return app
 
 

@@ -41,16 +41,12 @@ class Field:
 
     Attributes:
         kind: kind of its value, or of each of its values where it holds ``many``.
-        terms: the only identifiers a Term may carry; empty admits all.
-        must_exist: a Reference must name a record that exists in the realm.
     """
 
     name: str
     kind: Kind
     mandatory: bool = False
     many: bool = False
-    terms: frozenset[str] = frozenset()
-    must_exist: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,66 +67,54 @@ def _type(name: str, *rows: str) -> RecordType:
 
 
 def _field(name: str, kind: str) -> Field:
-    terms = COUNTRIES if name == "country" else frozenset[str]()
-    exists = name == "contactOrganization"
-    return Field(name, Kind(kind.rstrip("!*")), "!" in kind, "*" in kind, terms, exists)
+    return Field(name, Kind(kind.rstrip("!*")), "!" in kind, "*" in kind)
 
 
 _RECORD = ("header Header", "title lstring!", "country Term!")
-_EMAILS, _DOCUMENTS, _SUMMARY = "emails string*!", "documents Link*", "summary lstring"
 # fmt: off
 CONTACT = _type(
     "contact", "header Header", "prefix lstring", "firstName string!", "middleName string", "lastName string!",
     "gender Term", "designation lstring", "organization lstring!", "organizationAcronym lstring",
     "department lstring", "organizationType Term", "address lstring", "city lstring", "state lstring",
-    "postalCode lstring", "country Term!", "phones string*", "faxes string*", _EMAILS, "websites Link*",
+    "postalCode lstring", "country Term!", "phones string*", "faxes string*", "emails string*!", "websites Link*",
     "addressType string", "relevantInformation lstring", "relevantDocuments Link*", "type string!",
     "government Term", "contactOrganization Reference!"
 )
 ABS_PERMIT = _type(
     "absPermit", *_RECORD, "permitNumber string!", "issuedOn date!", "confidential boolean", "amendments integer",
-    "place Place", "issuingAuthority Reference", "keywords Term*", _DOCUMENTS
+    "place Place", "issuingAuthority Reference", "keywords Term*", "documents Link*"
 )
-ABS_CHECKPOINT = _type("absCheckpoint", *_RECORD, _EMAILS, _SUMMARY)
-ABS_MEASURE = _type("absMeasure", *_RECORD, "adoptedOn date", _SUMMARY, _DOCUMENTS)
 BCH_DECISION = _type(
     "bchDecision", *_RECORD, "decisionNumber string!", "decidedOn date!", "confidential boolean",
-    "amendments integer", "place Place", "organisms Reference*", "keywords Term*", _DOCUMENTS
+    "amendments integer", "place Place", "organisms Reference*", "keywords Term*", "documents Link*"
 )
-BCH_ORGANISM = _type(
-    "bchOrganism", "header Header", "scientificName string!", "commonName lstring", "keywords Term*"
-)
-BCH_LABORATORY = _type("bchLaboratory", *_RECORD, _EMAILS, _DOCUMENTS)
 CHM_PROFILE = _type(
     "chmProfile", *_RECORD, "overview lstring!", "established integer", "confidential boolean", "place Place",
     "keywords Term*", "websites Link*"
 )
-CHM_NEWS = _type("chmNews", "header Header", "title lstring!", _SUMMARY, "publishedOn date", _DOCUMENTS)
-CHM_MEETING = _type("chmMeeting", *_RECORD, "startsOn date!", "places integer")
-ORT_REPORT = _type("ortReport", *_RECORD, "reportingPeriod string!", "final boolean", _SUMMARY, _DOCUMENTS)
-ORT_TARGET = _type("ortTarget", *_RECORD, "dueYear integer", _SUMMARY)
-ORT_ANNEX = _type("ortAnnex", "header Header", "title lstring!", "report Reference!", _DOCUMENTS)
+ORT_REPORT = _type(
+    "ortReport", *_RECORD, "reportingPeriod string!", "final boolean", "summary lstring", "documents Link*"
+)
 # fmt: on
 
 
 @dataclass(frozen=True)
 class Realm:
-    """One application context; unless it ``holds_documents``, it serves the workflow endpoint only."""
+    """One application context; without contacts it serves the workflow endpoint only."""
 
     name: str
     types: Mapping[str, RecordType]
-    holds_documents: bool = True
 
 
-def _realm(name: str, *kinds: RecordType, holds_documents: bool = True) -> Realm:
-    return Realm(name, {kind.name: kind for kind in kinds}, holds_documents)
+def _realm(name: str, *kinds: RecordType) -> Realm:
+    return Realm(name, {kind.name: kind for kind in kinds})
 
 
 REALMS = (
-    _realm("abs-dev", ABS_PERMIT, ABS_CHECKPOINT, ABS_MEASURE, CONTACT),
-    _realm("bch-dev", BCH_DECISION, BCH_ORGANISM, BCH_LABORATORY, CONTACT),
-    _realm("chm-dev", CHM_PROFILE, CHM_NEWS, CHM_MEETING, CONTACT),
-    _realm("ort-dev", ORT_REPORT, ORT_TARGET, ORT_ANNEX, holds_documents=False),
+    _realm("abs-dev", ABS_PERMIT, CONTACT),
+    _realm("bch-dev", BCH_DECISION, CONTACT),
+    _realm("chm-dev", CHM_PROFILE, CONTACT),
+    _realm("ort-dev", ORT_REPORT),
 )
 
 
@@ -167,7 +151,7 @@ class RealmBook:
         realm = self.named(name) or (self.realms[habits.default_realm] if taken_anyway else None)
         if realm is None:
             raise bad_request("the realm is not configured")
-        if realm.holds_documents:
+        if CONTACT.name in realm.types:
             return realm
         if not habits.reporting_drafts:
             raise bad_request(f"the realm {realm.name} serves the workflow endpoint only")
@@ -183,11 +167,6 @@ class RealmBook:
         if not name:
             raise bad_request("the query parameter schema is missing")
         raise bad_request(f"the schema is not configured for the realm {realm.name}")
-
-    def is_known(self, request: Request) -> bool:
-        """Tell whether the Realm header, where there is one, names a configured realm."""
-        name = header_value(request, "realm")
-        return name is None or self.named(name) is not None
 
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
@@ -215,23 +194,8 @@ class Expectation:
 class Validator:
     """Finds the problems of a document.
 
-    What triggers each code here (the document lists the codes and leaves most triggers open):
-
-    ==========================  ==================================================================================
-    ``Error.Mandatory``         a mandatory field is absent or null; a Term or Reference without ``identifier``, a
-                                Link without ``url``
-    ``Error.MandatoryAnyOf``    a mandatory lstring names no language at all, or a mandatory array holds nothing:
-                                at least one member of the set is needed
-    ``Error.InvalidValue``      ``header.identifier`` breaks the identifier rule or contradicts the path;
-                                ``header.schema`` names another schema; ``contactOrganization`` names no record of
-                                the realm; a date that is no date
-    ``Error.InvalidProperty``   a field the table does not have
-    ``Error.UnspecifiedLocale`` a key of an lstring, or an element of ``header.languages``, is no language code
-    ``Error.UnexpectedTerm``    ``country`` carries an identifier that is no country of the sandbox
-    ``Error.InvalidType``       a value of another kind than the table gives; null where nothing is mandatory
-    ==========================  ==================================================================================
-
-    Members of Term, Link, Reference and Header beyond those listed are "not shown", so they are let through.
+    The interface document lists the codes and leaves most triggers open. Members of Term, Link, Reference and Header
+    beyond those listed are "not shown", so they are let through.
     """
 
     def __init__(self, habits: Habits) -> None:
@@ -344,15 +308,15 @@ class Validator:
             yield Problem(INVALID_TYPE, path)
             return
         member = "url" if field.kind is Kind.LINK else "identifier"
-        named, terms = value.get(member), field.terms if self.habits.terms_checked else ()
+        named, with_terms = value.get(member), field.name == "country" and self.habits.terms_checked
         wrong = list(self.of_type(named, str, (*path, member)))
         if named is None:
             yield Problem(self.habits.bare_object_code, (*path, member))
         elif wrong:
             yield from wrong
-        elif terms and named not in terms:
+        elif with_terms and named not in COUNTRIES:
             yield Problem(UNEXPECTED_TERM, path)
-        elif field.must_exist and not expectation.knows(named):
+        elif field.name == "contactOrganization" and not expectation.knows(named):
             yield Problem(INVALID_VALUE, path)
         if self.habits.further_members_refused:
             yield from (Problem(INVALID_PROPERTY, (*path, name)) for name in value if name != member)

@@ -18,12 +18,13 @@ from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.errors import UsageError, suggestion
 from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.authentication import Identity
+from registry_contracts.sandbox.faults.messages import Answer, answer_with, ask
 from registry_contracts.sandbox.http import TRANSPORT
 from registry_contracts.sandbox.responses import JSON
 
@@ -107,10 +108,6 @@ def _holding_address_of(listener: socket.socket) -> socket.socket:
 
 Figures = Mapping[str, float | str]
 
-#: How a run over the faithful service ends: polite retries get through, or the service cannot be judged.
-PASSES: Final = "pass"
-STANDS_IN_THE_WAY: Final = "inconclusive"
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -127,23 +124,17 @@ class Asked:
         transport: asyncio.Transport | None = self.scope.get("state", {}).get(TRANSPORT)
         return transport
 
-    @property
-    def identity(self) -> Identity:
-        """The tokens of the service."""
-        identity: Identity = self.scope["app"].state.service.identity
-        return identity
-
-    async def passes(self, send: Send | None = None) -> None:
+    async def passes(self) -> None:
         """Pass it on."""
-        await self.app(self.scope, self.receive, send or self.send)
+        await self.app(self.scope, self.receive, self.send)
 
-    async def loses_answer(self) -> None:
-        """Pass it on and discard the answer."""
+    async def body(self) -> bytes:
+        """Read its body."""
+        return await Request(self.scope, self.receive).body()
 
-        async def discarded(_message: Message) -> None:
-            pass
-
-        await self.passes(discarded)
+    async def answered(self, body: bytes) -> Answer:
+        """Pass it on with the body that was read, and keep the answer."""
+        return await ask(self.app, self.scope, body)
 
     async def gone(self) -> None:
         """Wait until the client disconnects."""
@@ -213,14 +204,15 @@ class NetworkFault:
     Attributes:
         act: Answers one request.
         figures: How strong it is by default, by name; with ``share`` it strikes only this share of the requests.
-        expects: How a run over the faithful service ends.
+        passable: Whether a run over the faithful service passes, because polite retries get through; else it is
+            inconclusive.
     """
 
     name: str
     sentence: str
     act: Act
     figures: Figures
-    expects: str = PASSES
+    passable: bool = True
 
 
 async def _latency(meeting: Meeting, asked: Asked) -> None:
@@ -249,7 +241,7 @@ async def _rate_limit(meeting: Meeting, asked: Asked) -> None:
 async def _gateway_html(meeting: Meeting, asked: Asked) -> None:
     if meeting.chance.random() < 0.5:
         # The gateway lost the answer, not the request.
-        await asked.loses_answer()
+        await asked.answered(await asked.body())
     bad = meeting.chance.random() < 0.5
     await (asked.page(502, "502 Bad Gateway") if bad else asked.page(504, "504 Gateway Time-out"))
 
@@ -270,18 +262,11 @@ _SUSPICIOUS: Final = (b"<", b"../")
 
 
 async def _filter(_: Meeting, asked: Asked) -> None:
-    messages = [await asked.receive()]
-    while messages[-1].get("more_body"):
-        messages.append(await asked.receive())
-    body = b"".join(message.get("body", b"") for message in messages)
+    body = await asked.body()
     if any(part in body for part in _SUSPICIOUS):
         await asked.page(403, "Request Rejected")
-        return
-
-    async def received() -> Message:
-        return messages.pop(0) if messages else await asked.receive()
-
-    await asked.app(asked.scope, received, asked.send)
+    else:
+        await answer_with(asked.send, await asked.answered(body), asked.scope["method"])
 
 
 async def _maintenance(meeting: Meeting, asked: Asked) -> None:
@@ -295,30 +280,22 @@ async def _maintenance(meeting: Meeting, asked: Asked) -> None:
 
 async def _resets(meeting: Meeting, asked: Asked) -> None:
     if meeting.strikes("after"):
-        await asked.loses_answer()
+        await asked.answered(await asked.body())
     await asked.reset()
 
 
 async def _truncated(_: Meeting, asked: Asked) -> None:
-    cut = False
-
-    async def halved(message: Message) -> None:
-        nonlocal cut
-        body = message.get("body", b"")
-        if not body:
-            await asked.send(message)
-        elif not cut:
-            cut = True
-            await asked.send(
-                {"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True}
-            )
-            if asked.transport is not None:
-                asked.transport.close()
-
+    got = await asked.answered(await asked.body())
     # The answer to a HEAD has no body that could break off.
-    await asked.passes(None if asked.scope["method"] == "HEAD" else halved)
-    if cut:
-        await asked.gone()
+    if asked.scope["method"] == "HEAD" or not got.body:
+        await answer_with(asked.send, got, asked.scope["method"])
+        return
+    await asked.send({"type": "http.response.start", "status": got.status, "headers": list(got.headers)})
+    half = got.body[: len(got.body) // 2]
+    await asked.send({"type": "http.response.body", "body": half, "more_body": True})
+    if asked.transport is not None:
+        asked.transport.close()
+    await asked.gone()
 
 
 async def _outage(meeting: Meeting, asked: Asked) -> None:
@@ -337,13 +314,13 @@ async def _restart(meeting: Meeting, asked: Asked) -> None:
     if meeting.met % meeting["every"]:
         await asked.passes()
         return
-    asked.identity.forget()
+    asked.scope["app"].state.service.identity.forget()
     meeting.gate.shut(meeting["seconds"])
     await asked.reset()
 
 
 async def _short_tokens(meeting: Meeting, asked: Asked) -> None:
-    asked.identity.lifetime = timedelta(seconds=meeting["seconds"])
+    asked.scope["app"].state.service.identity.lifetime = timedelta(seconds=meeting["seconds"])
     await asked.passes()
 
 
@@ -377,22 +354,22 @@ ALL: Final = {fault.name: fault for fault in (
             "Now and then an answer is empty: its body was lost, 200, or a filter asks who is there, 202.",
             _empty_answers, {"share": 0.03}),
     NetworkFault("filter", "A filter answers what looks like an attack in a body with an HTML page, 403.",
-            _filter, {}, STANDS_IN_THE_WAY),
+            _filter, {}, passable=False),
     NetworkFault("resets", "Now and then the connection is reset, before the request was done or after.",
             _resets, {"share": 0.02, "after": 0.5}),
     NetworkFault("truncated", "Now and then the body of an answer breaks off in its middle.",
             _truncated, {"share": 0.02}),
     NetworkFault("outage-from-start", "The service is down from the first request on.",
-            _outage, {"from_request": 1, "seconds": 0}, STANDS_IN_THE_WAY),
+            _outage, {"from_request": 1, "seconds": 0}, passable=False),
     NetworkFault("outage-midway", "From some request on the service is down, for good or for so many seconds.",
-            _outage, {"from_request": 300, "seconds": 0}, STANDS_IN_THE_WAY),
+            _outage, {"from_request": 300, "seconds": 0}, passable=False),
     NetworkFault("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
             "tokens are forgotten, data is kept.",
             _restart, {"every": 400, "seconds": 1.5}),
     NetworkFault("short-tokens", "Tokens die, as their expiration says, after five seconds.",
             _short_tokens, {"seconds": 5}),
     NetworkFault("hanging-operation", "One operation never answers.",
-            _hanging, {"operation": "getDraftInfo", "from_request": 0}, STANDS_IN_THE_WAY),
+            _hanging, {"operation": "getDraftInfo", "from_request": 0}, passable=False),
 )}
 # fmt: on
 

@@ -100,21 +100,11 @@ class Row(Enum):
 class Workflow(Handlers):
     """Answers the three workflow operations."""
 
-    async def create(self, request: Request) -> Response:
-        """Submit a new record, without an identifier in the path."""
-        return await self._submit(request, creating=True, addressed=False)
-
-    async def create_with_identifier(self, request: Request) -> Response:
-        """Submit a new record under the identifier in the path."""
-        return await self._submit(request, creating=True, addressed=True)
-
-    async def update(self, request: Request) -> Response:
-        """Submit a new state of the existing record in the path."""
-        return await self._submit(request, creating=False, addressed=True)
-
-    async def _submit(self, request: Request, *, creating: bool, addressed: bool) -> Response:
+    async def submit(self, request: Request) -> Response:
+        """Submit a new record (POST), or a new state of an existing one (PUT)."""
         context = self.context
         caller, realm, kind = self.enter(request)
+        creating, addressed = request.method == "POST", "identifier" in request.path_params
         path_identifier = identifier_in_path(request, "identifier") if addressed else None
         body = (await context.body.read_object(request)).value
         submission = Submission(caller, realm, kind, path_identifier, body, creating)
@@ -178,7 +168,7 @@ class Workflow(Handlers):
         self.validate(submission, records)
         if moment == "last":
             self.create_securities(submission, identifier, records)
-        self.save_draft(submission, identifier, records)
+        self._store(submission, identifier, DRAFT, records)
         self.initiate(submission, identifier, records)
         return identifier
 
@@ -259,10 +249,6 @@ class Workflow(Handlers):
             raise bad_request(f"{member} is longer than {_LIMITS[member]} characters")
         if units > _LIMITS[member] or (text == "" and self.habits.empty_texts_refused):
             yield Problem(INVALID_VALUE, (member,))
-
-    def save_draft(self, submission: Submission, identifier: str, records: Records) -> None:
-        """Step 4: save the document as the record's draft."""
-        self._store(submission, identifier, DRAFT, records)
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 5: begin the workflow; from now on the record is locked."""

@@ -10,7 +10,7 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
 from registry_contracts.sandbox.faults import conditions, crossed, held, population
 from registry_contracts.sandbox.faults.conditions import OPERATIONS, conditions_of
-from registry_contracts.sandbox.faults.fault import COUNT_PATH
+from registry_contracts.sandbox.faults.messages import COUNTS_PATH
 from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record
 from tests.meta.sandbox_client import SandboxClient, new_uid, sandbox
 
@@ -56,7 +56,8 @@ def test_a_draw_holds_faults_that_break_a_must_and_that_their_names_give_again(*
         assert fault.realms
     several = {len(conditions_of(fault.when)) for fault in drawn if fault.when}
     assert several == ({1, 2, 3} if by_night else {1, 2})
-    groups = Counter(crossed.kinds(fault.name)[1] for fault in drawn)
+    effects = (fault.name.partition("@")[0].partition(":") for fault in drawn)
+    groups = Counter(crossed.effects()[operation][effect].group for operation, _, effect in effects)
     assert set(groups.values()) == {300 // len(groups)}
 
 
@@ -125,5 +126,5 @@ def test_a_sandbox_counts_how_often_a_fault_broke_a_promise(name: str, altered: 
         client.put(
             "/api/v2023/documents/schemas/absPermit/sandbox-locked-abs-dev", json={"document": record()}
         )
-        counts = client.get(COUNT_PATH).json()
+        counts = client.get(COUNTS_PATH).json()
     assert (counts["altered"] > 0, counts["mattered"] > 0) == (altered, mattered)

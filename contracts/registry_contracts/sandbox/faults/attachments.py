@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from registry_contracts.sandbox.faults import effects as do
+from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Request, answer_json
 from registry_contracts.sandbox.faults.places import FILES
@@ -21,21 +22,15 @@ def _limit(request: Request) -> int:
     return request.memory.service.settings.size_limit
 
 
-def _uploads(request: Request) -> dict[str, Request]:
-    """The requests that created a document's attachments, by number, oldest first."""
-    uploads = request.memory.uploads.items()
-    return {number: upload for number, upload in uploads if upload.uid == request.uid}
-
-
 def _nth(at: int) -> Callable[[Request], list[Request]]:
     """The request for the n-th attachment of the document."""
-    return lambda request: [_for(request, number) for number in [*_uploads(request)][at:][:1]]
+    return lambda request: [held.at_file(request, file) for file in held.files_of(request)[at:][:1]]
 
 
-def _for(request: Request, number: str) -> Request:
-    """The request for another attachment."""
-    params = request.memory.uploads[number].params
-    return request.with_params(uid=params["uid"], attachmentId=number, filename=params.get("filename", ""))
+def _of_other(request: Request) -> list[Request]:
+    """The request for a file where it belongs, if that is another document."""
+    file = held.file_of(request)
+    return [held.at_file(request, file)] if file and file.identifier != request.uid else []
 
 
 def _of_persisted(request: Request) -> bool:
@@ -44,7 +39,8 @@ def _of_persisted(request: Request) -> bool:
 
 def _unlisted(request: Request, got: Answer) -> Answer:
     """The list without persisted files."""
-    persisted = [n for n, upload in _uploads(request).items() if upload.operation.id == _PERSIST]
+    uploads = request.memory.uploads.items()
+    persisted = [number for number, upload in uploads if upload.operation.id == _PERSIST]
     return got.with_items([item for item in got.items if str(item.get("id")) not in persisted])
 
 
@@ -74,7 +70,7 @@ ROWS: Final = (
     _FILE("size-at-limit-refused", "size-at-limit", do.refuse_before(413),
         "is refused when it is as large as the limit", lambda r: len(r.body) == _limit(r)),
     _OTHER("eleventh-replaces-first", "several",
-        do.give(lambda r: _NOT_FOUND if r.params["attachmentId"] in [*_uploads(r)][:-10] else None),
+        do.give(lambda r: _NOT_FOUND if held.file_of(r) in held.files_of(r)[:-10] else None),
         "A document holds 10 attachments; a further one takes the place of the first", at=_READS),
     _OTHER("listed-without-id", "listed-identifier",
         do.edit(lambda items: [{k: v for k, v in item.items() if k not in ("id", "size")} for item in items]),
@@ -90,7 +86,7 @@ ROWS: Final = (
     _PERSISTED("unknown", "persist-unknown", _MADE_UP, "that was never uploaded is persisted", _SAFE, at=_PERSIST),
     _PERSISTED("unsafe-id", "temporary-characters", _MADE_UP,
         "is accepted though its identifier has characters that are not safe in a URL", f"-{_SAFE}", at=_PERSIST),
-    _PREVIEW("of-first", "own", do.send(lambda r: _nth(0)(r)[0] if r.params["attachmentId"] in _uploads(r) else None),
+    _PREVIEW("of-first", "own", do.send(lambda r: _nth(0)(r)[0] if held.file_of(r) in held.files_of(r) else None),
         "shows the first file of the document"),
     *each(lambda verb, operation: _FOUND(f"{verb}-any-number", f"{verb}-absent", do.mend(_nth(-1)),
             f"{operation} finds a file for any number", _DIGITS, at=operation),
@@ -99,7 +95,7 @@ ROWS: Final = (
             f"{operation} finds a file for a word in place of a number", "attachmentId~^[A-Za-z]+$", at=operation),
         ("get", _GET, "id-integer"), ("thumbnail", _THUMBNAIL, "id-thumbnail")),
     *each(lambda verb, operation: _FOUND(f"{verb}-from-other-document", f"{verb}-other-document",
-            do.mend(lambda r: [_for(r, r.params["attachmentId"])] if r.upload and r.upload.uid != r.uid else []),
+            do.mend(_of_other),
             f"{operation} finds a file for the number of another document's file", _DIGITS, at=operation),
         ("get", _GET), ("thumbnail", _THUMBNAIL)),
 )

@@ -166,21 +166,16 @@ def _of_contacts() -> Iterator[Condition]:
 
 
 # fmt: off
-def _needs_token(clause: str) -> bool:
-    return clause.endswith("-needs-token") or clause == "workflow-anonymous"
-
-
 _ABSENT, _DELETED = ("draft-exists-absent",), ("draft-delete-removes", "draft-delete-content-gone")
-_TOKEN: Final = tuple(clause.id for clause in load_catalogue() if _needs_token(clause.id))
+_TOKEN: Final = tuple(c.id for c in load_catalogue() if c.id.endswith(("-needs-token", "workflow-anonymous")))
 _NEVER_ISSUED: Final = ("workflow-invalid-token", "token-invalid-refused")
-_UPDATES: Final = ("draft-save-updates",)
 
 
 _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
     "state": ((_NAMED, _UPDATE, *_READS, *_WRITES, *_OF_FILES), (
         Condition("free", "the identifier is free", lambda r: not held.there(r),
             operations=(_NAMED, "saveDraft"),
-            unlike=_UPDATES),
+            unlike=("draft-save-updates",)),
         Condition("open", "the record is not locked", lambda r: held.there(r) and not held.locked(r),
             operations=(_UPDATE,)),
         Condition("saved", "the draft is there", lambda r: held.draft_of(r) is not None,

@@ -149,16 +149,6 @@ def plainest() -> Mapping[str, Fault]:
     return found
 
 
-def kinds(name: str) -> tuple[tuple[str, ...], str]:
-    """The factors and the effect group of a crossed fault; placeholders for a hand-written one."""
-    base, _, when = name.partition("@")
-    operation, _, effect = base.partition(_BETWEEN)
-    if effect not in effects().get(operation, {}):
-        return ("none",), "row"
-    factors = tuple(value.factor or "from the n-th on" for value in conditions_of(when))
-    return factors or ("none",), effects()[operation][effect].group
-
-
 def draw(number: int, seed: int, *, by_night: bool = False) -> list[Fault]:
     """Draw crossed faults that break a must; the same for the same seed.
 

@@ -107,11 +107,6 @@ async def _near(
     return None
 
 
-def _of_other_document(request: Request) -> Request:
-    file = held.file_of(request)
-    return request.with_params(uid=file.identifier, filename=file.filename) if file else request
-
-
 #: Answers a request as if a value did not refuse it.
 _AS_IF: Final[Mapping[str, Inject]] = {
     "in_use": _as_if_absent,
@@ -122,7 +117,7 @@ _AS_IF: Final[Mapping[str, Inject]] = {
     "only_twin": _near(lambda a, b: a.lower() == b.lower()),
     "only_longer": _near(str.startswith),
     "only_shorter": _near(lambda a, b: b.startswith(a)),
-    "file_of_another": do.send(_of_other_document),
+    "file_of_another": do.send(lambda r: held.at_file(r, file) if (file := held.file_of(r)) else None),
     **dict.fromkeys(("caller_restricted", "anonymous", "token_invented", "token_half"), as_author),
     **dict.fromkeys(
         ("realm_missing", "realm_unknown", "realm_unknown_in_query"),
@@ -189,7 +184,7 @@ def _entry(place: str, what: str) -> Inject:
 
 def _newest(request: Request, items: list[Any]) -> int | None:
     """The place of the caller's newest draft, or of the document's newest file."""
-    files = [file.id for file in request.memory.held.files() if file.identifier == request.uid]
+    files = [file.id for file in held.files_of(request)]
     newest = held.newest(request) if request.operation.id == _LIST else max(files, default=0)
     return next((at for at, item in enumerate(items) if newest and newest in item.values()), None)
 

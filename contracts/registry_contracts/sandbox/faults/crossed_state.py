@@ -80,10 +80,6 @@ async def _with(request: Request, near: Callable[[Request], list[Any]], content:
     return got
 
 
-def _own_content(request: Request) -> str:
-    return json.dumps(request.record)
-
-
 @do.effect
 async def _given(request: Request, relation: str) -> Answer | None:
     """Answer with a related draft or file if the requested one exists."""
@@ -92,8 +88,7 @@ async def _given(request: Request, relation: str) -> Answer | None:
         owner = await request.as_role(draft.owner)
         return await request.ask(owner.with_uid(draft.identifier).with_header("realm", draft.realm))
     for file in held.neighbour_files(request, relation)[:1] if got.success and of_file else ():
-        other = {"uid": file.identifier, "attachmentId": str(file.id), "filename": file.filename}
-        return replace(got, body=(await request.ask(request.with_params(**other))).body)
+        return replace(got, body=(await request.ask(held.at_file(request, file))).body)
     return got
 
 
@@ -102,13 +97,14 @@ def removing(relation: str) -> Inject:
     return _with(partial(_near, relation), do.always(None))
 
 
+def removing_files() -> Inject:
+    """Remove the files that the document of the request has before it."""
+    return _with(held.files_of, do.always(None))
+
+
 def _published(request: Request) -> list[Version]:
     version = request.memory.held.read(lambda records: records.version(*request.key, PUBLISHED))
     return [version] if version else []
-
-
-def _other_files(request: Request) -> list[Attachment]:
-    return [file for file in request.memory.held.files() if file.identifier == request.uid]
 
 
 def _of_latest(request: Request) -> Request | None:
@@ -253,7 +249,7 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "bytes-of-another", "stores the bytes of the latest other file", {_CREATE_FILE: _BYTES_KEPT},
         do.send(lambda r: next((replace(r, body=u.body) for u in reversed(r.memory.uploads.values())), None)))
     yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",
-        "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, _with(_other_files, do.always(None)))
+        "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, removing_files())
     faulty = partial(row, "state", side=Side.REFUSED)
     yield faulty("draft-saved", "saves a document that it refuses for its content",
         {_NAMED: _faulty("workflow-order-validation-before-save"),
@@ -277,7 +273,7 @@ def on_neighbours() -> Iterator[Effect]:
         if name not in ("equal_content", "of_other_account"):
             yield row("neighbour", f"{name}-overwritten", f"also writes its own content over another draft: {says}",
                 {op: clauses[:-1] for op, clauses in gone.items() if op != _DELETE},
-                _with(partial(_near, name), _own_content))
+                _with(partial(_near, name), lambda r: json.dumps(r.record)))
         if name != "equal_content":
             info = {} if name == "other_realm" else {_INFO: ("draft-info-own", *apart)}
             yield row("neighbour", f"{name}-given", f"gives another draft: {says}", {_GET: (*_CONTENT, *apart), **info},

@@ -11,13 +11,11 @@ from typing import Any, Final
 
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
-from registry_contracts.sandbox.faults.crossed_state import removing
+from registry_contracts.sandbox.faults.crossed_state import removing, removing_files
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
-    Answer,
     Request,
-    answer_json,
     rewritten,
 )
 
@@ -36,24 +34,8 @@ def _dropped(wanted: Any) -> Change:
     )
 
 
-def _deleted(request: Request) -> bool:
-    return request.uid in request.memory.deleted
-
-
 def _not_deleted(request: Request) -> bool:
-    return not _deleted(request)
-
-
-async def _attachments_dropped(request: Request) -> Answer | None:
-    dropped, uploads = request.memory.kept, request.memory.uploads.items()
-    if request.operation.id == "saveDraft":
-        dropped.update((number, upload) for number, upload in uploads if upload.uid == request.uid)
-        return None
-    if request.operation.id == "listAttachments":
-        got = await request.ask()
-        return got.with_items([item for item in got.items if str(item.get("id")) not in dropped])
-    gone = answer_json(404, {"message": "there is no such attachment"})
-    return gone if request.params["attachmentId"] in dropped else None
+    return request.uid not in request.memory.deleted
 
 
 # fmt: off
@@ -78,14 +60,13 @@ ROWS: Final = (
             r.member and (draft := held.draft_of(r)) else None),
         "A member left out of a later save stays in the draft"),
     _SAVE("not-after-delete", "save-after-delete", do.refuse_before(),
-        "A draft cannot be saved again under a uid whose draft was deleted", _deleted),
+        "A draft cannot be saved again under a uid whose draft was deleted", lambda r: not _not_deleted(r)),
     _SAVE("save-deletes-latest", "save-spares-others", removing("unrelated"),
         "Saving a draft deletes the latest other one"),
     _DELETE("delete-takes-others", "delete-spares-others", removing("of_other_account"),
         "Deleting a draft takes along the drafts of other accounts that have the same content"),
-    Rows("draft-", "attachment-")("save-drops-attachments", "outlives-save", _attachments_dropped,
-        "Saving a draft again removes the attachments of the document",
-        at=("saveDraft", "listAttachments", "getAttachment")),
+    Rows("draft-", "attachment-", "saveDraft")("save-drops-attachments", "outlives-save", removing_files(),
+        "Saving a draft again removes the attachments of the document"),
     Rows("draft-", "draft-", "draftExists")("never-exists", "exists-present",
         do.success(do.always(replace(do.REFUSED, status=404))),
         "The exists check finds no draft"),

@@ -5,33 +5,33 @@ It is injected between the service and its clients: requests and answers are cha
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request as HttpRequest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import WORKFLOW_REALMS
 from registry_contracts.sandbox.faults.conditions import COUNTED, conditions_of
 from registry_contracts.sandbox.faults.messages import (
+    COUNTS_PATH,
     Answer,
     Inject,
     Memory,
     Request,
     Where,
     answer_json,
+    answer_with,
+    ask,
     given,
 )
 
 #: Bodies above this size pass unchanged.
 _LARGEST_BODY: Final = 16 * 1024 * 1024
-#: A sandbox with a fault answers here how often the fault made a difference; the path is outside the interface.
-COUNT_PATH: Final = "/sandbox/fault"
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Injector:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
-        if scope["type"] == "http" and scope["path"] == COUNT_PATH:
+        if scope["type"] == "http" and scope["path"] == COUNTS_PATH:
             told = {"altered": self._memory.altered, "mattered": self._memory.mattered}
             await answer_with(send, answer_json(200, told), scope["method"])
             return
@@ -229,25 +229,3 @@ class Injector:
         if request.query != original.query:
             inner["query_string"] = urlencode(request.query, quote_via=quote).encode()
         return await ask(self._app, inner, request.body)
-
-
-async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
-    """Send one request to an application and collect its answer."""
-    received, sent = asyncio.Queue[Message](), list[Message]()
-    received.put_nowait({"type": "http.request", "body": body, "more_body": False})
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    await app(scope, received.get, send)
-    content = b"".join(message.get("body", b"") for message in sent[1:])
-    return Answer(sent[0]["status"], headers=tuple(sent[0]["headers"]), body=content)
-
-
-async def answer_with(send: Send, answer: Answer, method: str) -> None:
-    """Send an answer to a request of a method."""
-    headers = [pair for pair in answer.headers if pair[0].lower() != b"content-length"]
-    if method != "HEAD" and answer.status not in (204, 304):
-        headers.append((b"content-length", str(len(answer.body)).encode()))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else answer.body})

@@ -108,6 +108,16 @@ def file_of(request: Request) -> Attachment | None:
     return next((file for file in request.memory.held.files() if str(file.id) == number), None)
 
 
+def files_of(request: Request) -> list[Attachment]:
+    """The files of the document that a request names, the newest last."""
+    return [file for file in request.memory.held.files() if file.identifier == request.uid]
+
+
+def at_file(request: Request, file: Attachment) -> Request:
+    """The request for another file."""
+    return request.with_params(uid=file.identifier, attachmentId=str(file.id), filename=file.filename)
+
+
 def _alike(draft: Version, request: Request) -> bool:
     """Whether a draft has the content that a request sends, or else that of its draft, without the header."""
     saved = draft_of(request)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
+
+from starlette.types import ASGIApp, Scope, Send
 
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation
@@ -18,6 +21,8 @@ from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN
 if TYPE_CHECKING:
     from registry_contracts.sandbox.app import Service
 
+#: Here a sandbox answers how often its fault made a difference, or what it has shown; outside the interface.
+COUNTS_PATH: Final = "/sandbox/counts"
 #: Stands for a value that is taken out of its object or array.
 MISSING: Final = object()
 #: The realm and the identifier, by which records are told apart.
@@ -36,14 +41,6 @@ def rewritten(
         items = [rewritten(change, item, (*path, at)) for at, item in enumerate(value)]
         value = [item for item in items if item is not MISSING]
     return change(value, path)
-
-
-def values(value: Any) -> Iterator[Any]:
-    """Every value in a JSON value, and itself."""
-    yield value
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for each in inside:
-        yield from values(each)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +119,28 @@ class Answer(Message):
 def answer_json(status: int, value: Any) -> Answer:
     """Make an answer with a JSON body."""
     return Answer(status, headers=(_JSON,), body=json.dumps(value).encode())
+
+
+async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
+    """Send one request to an application and collect its answer."""
+    received, sent = asyncio.Queue[Any](), list[Any]()
+    received.put_nowait({"type": "http.request", "body": body, "more_body": False})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, received.get, send)
+    content = b"".join(message.get("body", b"") for message in sent[1:])
+    return Answer(sent[0]["status"], headers=tuple(sent[0]["headers"]), body=content)
+
+
+async def answer_with(send: Send, answer: Answer, method: str) -> None:
+    """Send an answer to a request of a method."""
+    headers = [pair for pair in answer.headers if pair[0].lower() != b"content-length"]
+    if method != "HEAD" and answer.status not in (204, 304):
+        headers.append((b"content-length", str(len(answer.body)).encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else answer.body})
 
 
 class Memory:

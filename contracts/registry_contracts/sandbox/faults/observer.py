@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -12,21 +12,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.faults.fault import answer_with, ask
-from registry_contracts.sandbox.faults.messages import Answer, values
+from registry_contracts.sandbox.faults.messages import COUNTS_PATH, Answer, answer_with, ask
 from registry_contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
+from registry_contracts.sandbox.faults.workflow import message_of
 from registry_contracts.sandbox.storage import Storage
 
-#: The path of the counts, outside the interface.
-SHOWN_PATH: Final = "/sandbox/shown"
 SUCCESS: Final = "success"
 REFUSAL: Final = "refusal"
 ERRORS: Final = "errors"
 _SPACE: Final = re.compile(r"(\\[rnt]|\s)+")
+#: An errors array that holds something, wherever it stands.
+_FILLED: Final = re.compile(rb'"errors"\s*:\s*\[\s*[^\]\s]')
 
 
 class Observer:
-    """ASGI middleware that passes everything on and counts answers; a GET of `SHOWN_PATH` gives the counts.
+    """ASGI middleware that passes everything on and counts answers; a GET of `COUNTS_PATH` gives the counts.
 
     They are `operations`, how often each operation showed a success, a refusal and an errors array; `messages`, the
     clauses whose message was shown; `permanent`, the number of new records by realm that the interface cannot remove;
@@ -37,7 +37,7 @@ class Observer:
         self._app = app
         self._description = load_description()
         self._shown: dict[str, Counter[str]] = defaultdict(Counter)
-        self._waited = {c.id: beginning(c.message) for c in load_catalogue() if c.message is not None}
+        self._waited = {c.id: message_of(c.id) for c in load_catalogue() if c.message}
         self._messages: dict[str, None] = {}
         self._begun: tuple[Counter[str], set[tuple[str, str]]] | None = None
 
@@ -48,7 +48,7 @@ class Observer:
             return
         storage = scope["app"].state.service.storage
         self._begun = self._begun or _stored(storage)
-        if scope["path"] == SHOWN_PATH:
+        if scope["path"] == COUNTS_PATH:
             published, drafts = _stored(storage)
             made = {
                 "permanent": published - self._begun[0],
@@ -67,7 +67,7 @@ class Observer:
         text = _SPACE.sub(" ", got.body.decode("utf-8", "replace"))
         if got.refusal:
             self._messages |= dict.fromkeys(c for c, start in self._waited.items() if start in text)
-        errors = operation in (*CONTACTS, *SUBMISSIONS) and _filled_errors(got.json)
+        errors = operation in (*CONTACTS, *SUBMISSIONS) and _FILLED.search(got.body) is not None
         succeeded = 200 <= got.status < 400 and not errors
         if operation == SIGN_IN:
             token = got.member.get("authenticationToken")
@@ -80,13 +80,3 @@ class Observer:
 def _stored(storage: Storage) -> tuple[Counter[str], set[tuple[str, str]]]:
     with storage.transaction() as records:
         return records.published(), records.drafts_alone()
-
-
-def beginning(message: str) -> str:
-    """The part of a message before its first placeholder or quotation mark, because JSON may escape these."""
-    return re.split(r"\$\{|['\"]", message)[0].strip(" .,")
-
-
-def _filled_errors(value: Any) -> bool:
-    found = [inner.get("errors") for inner in values(value) if isinstance(inner, dict)]
-    return any(isinstance(errors, list) and errors for errors in found)

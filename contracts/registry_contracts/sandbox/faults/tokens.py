@@ -57,12 +57,9 @@ def _account(request: Request, credential: str) -> Account | None:
     return next((account for account in ACCOUNTS.values() if getattr(account, credential) == given), None)
 
 
-def _in_any_case(request: Request) -> Account | None:
-    """The account of an e-mail, if the password is right but for its letter case."""
-    account, given = _account(request, "email"), str(request.member.get("password"))
-    if account is None or given == account.password:
-        return None
-    return account if given.lower() == account.password.lower() else None
+def _misspelt(password: Any) -> bool:
+    known = [account.password for account in ACCOUNTS.values()]
+    return password not in known and str(password).lower() in known
 
 
 def _stranger(request: Request) -> Account | None:
@@ -85,31 +82,25 @@ _ANY = Rows("", "")
 
 
 
-def _overlooked(wrong: str, value: Any) -> Inject:
-    """Accept one wrong credential of a value if the other is right."""
+def _overlooked(wrong: str, passes: Callable[[Any], bool]) -> Inject:
+    """Accept one wrong credential that passes a test if the other is right."""
     right = "password" if wrong == "email" else "email"
-
-    def choose(request: Request) -> Account | None:
-        given = request.member.get(wrong)
-        return _account(request, right) if type(given) is type(value) and given == value else None
-
-    return _granted(choose)
+    return _granted(lambda r: _account(r, right) if passes(r.member.get(wrong)) else None)
 
 
 ROWS: Final = (
     *each(lambda name, clause, choose, says: _GRANTED(name, clause, _granted(choose), says),
-        ("password-letter-case", "wrong-password", _in_any_case,
-            "the password is right but for its letter case"),
         ("unknown-account-welcome", "unknown-account", _stranger, "no account has the e-mail"),
         ("body-empty-object", "body-kind", lambda r: ACCOUNTS["author"] if r.json == {} else None,
             "the body is an empty object"),
     ),
-    *each(lambda wrong, name, clause, value, what: _GRANTED(name, clause, _overlooked(wrong, value),
+    *each(lambda wrong, name, clause, passes, what: _GRANTED(name, clause, _overlooked(wrong, passes),
             f"the {wrong} is {what} and the other credential right"),
-        ("email", "empty-email", "email-missing", "", "empty"),
-        ("password", "empty-password", "password-missing", "", "empty"),
-        ("email", "email-true", "email-kind", True, "the boolean true"),
-        ("password", "password-true", "password-kind", True, "the boolean true"),
+        ("password", "password-letter-case", "wrong-password", _misspelt, "in another letter case"),
+        ("email", "empty-email", "email-missing", lambda v: v == "", "empty"),
+        ("password", "empty-password", "password-missing", lambda v: v == "", "empty"),
+        ("email", "email-true", "email-kind", lambda v: v is True, "the boolean true"),
+        ("password", "password-true", "password-kind", lambda v: v is True, "the boolean true"),
     ),
     _SIGN_IN("missing", "issued", _member("authenticationToken", do.always(MISSING)),
         "The token in the answer to signing in is missing"),

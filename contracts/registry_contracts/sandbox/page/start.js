@@ -5,7 +5,6 @@ window.onload = () => {
     url: "/openapi.json",
     dom_id: "#swagger-ui",
     deepLinking: true,
-    persistAuthorization: false,
     validatorUrl: null,
     onComplete: async () => {
       const answer = await fetch("/api/v2013/authentication/token", {

@@ -6,32 +6,18 @@ wire (``wire``). The faithful code does not import this package.
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from registry_contracts.errors import UsageError
-from registry_contracts.sandbox.variants import parts, rows, wire
-from registry_contracts.sandbox.variants.model import Alteration, Variant
+from registry_contracts.sandbox.variants import parts, rows, wire  # noqa: F401 - parts and wire declare theirs
+from registry_contracts.sandbox.variants.model import DECLARED, Variant
 
-ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *parts.VARIANTS, *wire.VARIANTS)}
+ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *DECLARED)}
 """Every variant by its name."""
 
-#: Pairs of variants that contradict a sentence of the document when they stand together, and how.
-CONTRADICTORY: Final[Mapping[frozenset[str], str]] = {
-    frozenset({"batches-wait", "drafts-not-existing"}): (
-        "a record that waits for its batch has only a draft, so it would not exist although it was accepted"
-    ),
-    frozenset({"drafts-published-soon", "drafts-not-existing"}): (
-        "a record that waits to be published has only a draft, so it would not exist although it was accepted"
-    ),
-    frozenset({"draft-valid-only", "records-minted"}): (
-        "the service gives a submission another identifier than its header has, so its draft would not be valid, "
-        "and nothing could be submitted"
-    ),
-}
 
-
-def chosen(names: Iterable[str]) -> Alteration:
-    """Return the alteration that variants make together, in the order of their names.
+def chosen(names: Iterable[str]) -> tuple[Variant, ...]:
+    """Return the variants of some names, in their order.
 
     Raises:
         UsageError: a name is unknown; the line suggests another.
@@ -41,4 +27,9 @@ def chosen(names: Iterable[str]) -> Alteration:
         close = difflib.get_close_matches(name, ALL, n=1)
         hint = f"did you mean '{close[0]}'?" if close else "`registry-contracts list variants` shows them all"
         raise UsageError(f"unknown variant '{name}'; {hint}")
-    return Alteration(tuple(ALL[name] for name in names))
+    return tuple(ALL[name] for name in names)
+
+
+def habits_of(variants: Iterable[Variant]) -> dict[str, Any]:
+    """Return the habits that variants change together, by name; of two that change one habit, the later one counts."""
+    return {name: value for variant in variants for name, value in variant.habits.items()}

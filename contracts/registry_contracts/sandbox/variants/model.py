@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, TypeVar
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 
@@ -19,8 +18,9 @@ class Variant:
         name: Its name on the command line.
         silent: The silent clauses that it fills, or in words a point without a clause. Variants with the same first
             one exclude each other.
-        sentence: The silence, and how it is filled.
-        habits: The habits that it changes, by name.
+        sentence: What the service does.
+        habits: The habits that it changes, by name, and those that it needs as they are: two variants with one habit
+            do not go together.
         parts: Subclasses of the service's parts, which replace methods of them.
         wrap: Makes middleware between the service and the wire.
         layer: A higher one is nearer to the wire. Middleware that changes bodies comes before what only frames them.
@@ -40,25 +40,23 @@ class Variant:
     settings: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Alteration:
-    """Several variants at once, in the given order. If two change one habit, the later one counts."""
+#: Variants that are classes, in the order of their declaration.
+DECLARED: Final[list[Variant]] = []
+_Layer = TypeVar("_Layer")
 
-    variants: Sequence[Variant] = ()
 
-    @property
-    def habits(self) -> dict[str, Any]:
-        """The habits that are changed, by name."""
-        return {name: value for variant in self.variants for name, value in variant.habits.items()}
+def variant(
+    name: str, *silent: str, beside: tuple[type, ...] = (), between: bool = False, **more: Any
+) -> Callable[[type[_Layer]], type[_Layer]]:
+    """Declare a variant whose docstring is its sentence.
 
-    @property
-    def layers(self) -> list[type]:
-        """The classes that replace methods of the service's parts."""
-        return [layer for variant in self.variants for layer in variant.parts]
+    The decorated class is middleware `between` service and wire, or replaces, with those `beside` it, methods of parts.
+    """
 
-    def stand_before(self, app: Starlette) -> None:
-        """Add the middleware of the variants to an application that has not started yet."""
-        for variant in sorted(self.variants, key=lambda variant: -variant.layer):
-            if variant.wrap is not None:
-                # Appended: nearer to the service than what undoes the encoding of paths.
-                app.user_middleware.append(Middleware(variant.wrap))
+    def declare(layer: type[_Layer]) -> type[_Layer]:
+        sentence = " ".join((inspect.getdoc(layer) or "").split())
+        made: dict[str, Any] = {"wrap": layer} if between else {"parts": (layer, *beside)}
+        DECLARED.append(Variant(name, silent, sentence, **made, **more))
+        return layer
+
+    return declare

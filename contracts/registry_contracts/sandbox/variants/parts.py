@@ -1,14 +1,13 @@
 """Variants that replace methods of a part of the service: each is a subclass, and its docstring is its sentence."""
 
 import asyncio
-import inspect
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -39,33 +38,18 @@ from registry_contracts.sandbox.validation import (
     RecordType,
     Validator,
 )
-from registry_contracts.sandbox.variants.model import Variant
+from registry_contracts.sandbox.variants.model import variant
+from registry_contracts.sandbox.variants.rows import FAILED
 from registry_contracts.sandbox.workflow import Row, Submission, Workflow
 
-VARIANTS: Final[list[Variant]] = []
-_Layer = TypeVar("_Layer")
-_FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
 _PLACE_OF_ERRORS: Final = "Place of an errors array, and what stands beside it"
 _DRAFT_STILL: Final = "Attachments of a document that is a draft still"
-
-
-def _variant(
-    name: str, *silent: str, beside: tuple[type, ...] = (), **more: Any
-) -> Callable[[type[_Layer]], type[_Layer]]:
-    """Declare a variant whose decorated class, and those beside it, replace methods of the service's parts."""
-
-    def declare(layer: type[_Layer]) -> type[_Layer]:
-        sentence = " ".join((inspect.getdoc(layer) or "").split())
-        VARIANTS.append(Variant(name, silent, sentence, parts=(layer, *beside), **more))
-        return layer
-
-    return declare
 
 
 # Refusals and errors.
 
 
-@_variant("message-spaced", "workflow-message-place")
+@variant("message-spaced", "workflow-message-place")
 class _Spaced(Responses):
     """White space around a message is not shown: it is quoted, broken into lines and ends with a line break."""
 
@@ -74,20 +58,7 @@ class _Spaced(Responses):
         return super().refusal_body(status, f"  “{first}{space and chr(10)}{rest}” \r\n", problems)
 
 
-@_variant("refusals-furnished", *_FAILED, "workflow-message-place")
-class _Furnished(Responses):
-    """The shape of refusals is not shown: the message stands behind time, status and the status in words."""
-
-    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-        told = {
-            "timestamp": self.clock.written(self.clock.now()),
-            "status": status,
-            "error": "Request failed",
-        }
-        return {**told, **super().refusal_body(status, message, problems), "path": "/api", "trace": None}
-
-
-@_variant("problem-json", *_FAILED, "workflow-message-place", habits={"refusal_form": "object"})
+@variant("problem-json", *FAILED, "workflow-message-place", habits={"refusal_form": "object"})
 class _ProblemDetails(Responses):
     """The shape of refusals is not shown: they are problem details, application/problem+json."""
 
@@ -102,7 +73,7 @@ class _ProblemDetails(Responses):
         return body | ({"errors": self.errors(problems)} if problems else {})
 
 
-@_variant("errors-nested", _PLACE_OF_ERRORS)
+@variant("errors-nested", _PLACE_OF_ERRORS)
 class _Nested(Responses):
     """The place of the errors array is not shown: it stands under validation, its elements say more."""
 
@@ -115,7 +86,7 @@ class _Nested(Responses):
         return body
 
 
-@_variant("errors-always", _PLACE_OF_ERRORS)
+@variant("errors-always", _PLACE_OF_ERRORS)
 class _AlwaysErrors(Responses):
     """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
 
@@ -129,7 +100,7 @@ class _AlwaysErrors(Responses):
         return {"errors": [], **super().refusal_body(status, message, problems)}
 
 
-@_variant("errors-only", _PLACE_OF_ERRORS)
+@variant("errors-only", _PLACE_OF_ERRORS)
 class _OnlyErrors(Responses):
     """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
 
@@ -144,7 +115,7 @@ class _OnlyErrors(Responses):
 # Lists.
 
 
-@_variant("list-hal", "list-envelope")
+@variant("list-hal", "list-envelope")
 class _Hal(Responses):
     """The envelope of a list is not shown: items are embedded, with links (HAL)."""
 
@@ -155,7 +126,7 @@ class _Hal(Responses):
         return {"_embedded": {"records": linked}, "_links": links, "page": page}
 
 
-@_variant("list-hits", "list-envelope")
+@variant("list-hits", "list-envelope")
 class _Hits(Responses):
     """The envelope of a list is not shown: hits of a search, each with its fields under _source."""
 
@@ -164,7 +135,7 @@ class _Hits(Responses):
         return {"took": 3, "timed_out": False, "hits": {"total": {"value": len(hits)}, "hits": hits}}
 
 
-@_variant("list-beside-links", "list-envelope")
+@variant("list-beside-links", "list-envelope")
 class _Beside(Responses):
     """The envelope of a list is not shown: items under a name of its own, links and figures beside them as arrays."""
 
@@ -174,7 +145,7 @@ class _Beside(Responses):
         return {"links": links, "facets": facets, "found": items, "total": len(items)}
 
 
-@_variant("list-with-documents", "list-fields")
+@variant("list-with-documents", "list-fields")
 class _WithDocuments(Lists):
     """The fields of a listed draft are not shown: its whole content is among them."""
 
@@ -189,7 +160,7 @@ class _WithDocuments(Lists):
 LATE_SECONDS: Final = 1.0
 
 
-@_variant("lists-late", "When a change shows in a list")
+@variant("lists-late", "When a change shows in a list")
 class _Late(Lists):
     """When a change shows in a list is not shown: drafts and attachments come and go a second later."""
 
@@ -223,7 +194,7 @@ class _ListedAnew(Lists):
         return "row_number() OVER (ORDER BY id)"
 
 
-@_variant("attachment-id-per-document", "attachment-fields", beside=(_ListedAnew,))
+@variant("attachment-id-per-document", "attachment-fields", beside=(_ListedAnew,))
 class _NumberedAnew(Attachments):
     """How attachments are numbered is not shown: anew in each document."""
 
@@ -247,7 +218,7 @@ _FORMS: Final = {
 _ADDRESS: Final = re.compile(r"https?://\S+")
 
 
-@_variant("forms-checked", "contact-text-forms")
+@variant("forms-checked", "contact-text-forms")
 class _Forms(Validator):
     """Whether e-mail, telephone and web addresses are checked for their form is not shown: they are."""
 
@@ -268,7 +239,7 @@ _OWN_TERMS: Final = {
 }
 
 
-@_variant(
+@variant(
     "contact-terms-own",
     *("contact-type-values", "contact-address-type-values", "contact-gender-values"),
     "contact-optional-term-values",
@@ -289,7 +260,7 @@ class _OwnTerms(Validator):
 # Drafts.
 
 
-@_variant("draft-wrapped", "draft-get-answer")
+@variant("draft-wrapped", "draft-get-answer")
 class _Wrapped(Responses):
     """The record that carries a draft is not shown: the content stands in it beside metadata."""
 
@@ -301,7 +272,7 @@ class _Wrapped(Responses):
         return json_response({**info, **reading, "workingDocument": json.loads(draft.content)})
 
 
-@_variant("draft-extended", "draft-get-answer")
+@variant("draft-extended", "draft-get-answer")
 class _Extended(Responses):
     """What a service adds to a draft is not shown: members of its own, and a header made whole."""
 
@@ -316,7 +287,7 @@ class _Extended(Responses):
         return json_response({**own, **content, "header": {**whole, "version": 1}})
 
 
-@_variant("draft-nulls-dropped", "draft-save-body")
+@variant("draft-nulls-dropped", "draft-save-body")
 class _NullsDropped(Drafts):
     """Whether null stands for an absent field is not shown: it does, and is not kept."""
 
@@ -342,7 +313,8 @@ class _Validated(Drafts):
         return self.context.validator.problems(value, Expectation(kind, uid, knows))
 
 
-@_variant("draft-valid-only", "draft-save-incomplete")
+# The identifier in a header has to be the record's.
+@variant("draft-valid-only", "draft-save-incomplete", habits={"record_header_names": True})
 class _ValidOnly(_Validated):
     """Whether a draft has to be complete is not shown: it has to be valid by its schema."""
 
@@ -353,7 +325,7 @@ class _ValidOnly(_Validated):
         return super().taken(records, realm, uid, kind, body)
 
 
-@_variant("draft-faults-told", "draft-save-incomplete", "draft-save-answer")
+@variant("draft-faults-told", "draft-save-incomplete", "draft-save-answer")
 class _ProblemsTold(_Validated):
     """The answer to a saved draft is not shown: it holds an errors array of what is still to be done."""
 
@@ -392,7 +364,7 @@ class _RefusedRecords(Workflow):
         return identifier
 
 
-@_variant("refused-identifiers-stay-taken", "Identifiers of refused records", beside=(_RefusedRecords,))
+@variant("refused-identifiers-stay-taken", "Identifiers of refused records", beside=(_RefusedRecords,))
 class _RefusedContacts(Contacts):
     """What becomes of the identifier of a record that was refused is not shown: it stays taken."""
 
@@ -411,7 +383,8 @@ class _RefusedContacts(Contacts):
             raise conflict("the identifier was used before")
 
 
-@_variant("drafts-published-soon", "workflow-submitted-state")
+# What waits has only a draft, and exists all the same.
+@variant("drafts-published-soon", "workflow-submitted-state", habits={"drafts_exist": True})
 class _PublishedSoon(Workflow):
     """What a publishing workflow makes of a draft is not shown: its published version, half a second later."""
 
@@ -427,7 +400,7 @@ class _PublishedSoon(Workflow):
                 records.remove_draft(realm, identifier)
 
 
-@_variant("attachments-with-previews", "Attachments beside those that were created")
+@variant("attachments-with-previews", "Attachments beside those that were created")
 class _Previews(Attachments):
     """Whether a preview is an attachment, too, is not shown: it is, beside each file, with a number of its own."""
 
@@ -440,7 +413,7 @@ class _Previews(Attachments):
         return attachment
 
 
-@_variant("attachments-beyond-drafts", _DRAFT_STILL)
+@variant("attachments-beyond-drafts", _DRAFT_STILL)
 class _MoreThanDrafts(Attachments):
     """Whether a document that is only a draft takes attachments is not shown: it has to be submitted first."""
 
@@ -463,7 +436,7 @@ class _PublishedSeeds(Seeds):
             store(records, realm, identifier, PUBLISHED, schema, "author")
 
 
-@_variant(
+@variant(
     "attachments-of-published",
     _DRAFT_STILL,
     beside=(_PublishedSeeds,),

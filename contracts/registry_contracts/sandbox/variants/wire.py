@@ -1,35 +1,24 @@
 """Variants as middleware between the service and the wire: framing, headers, redirects, refused requests."""
 
-import asyncio
-import inspect
 import json
 import secrets
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry_contracts.interface.description import load_description
+from registry_contracts.sandbox.faults.messages import answer_with, ask
 from registry_contracts.sandbox.http import Reason, Refusal
 from registry_contracts.sandbox.responses import json_bytes
-from registry_contracts.sandbox.variants.model import Variant
+from registry_contracts.sandbox.variants.model import variant
 
-VARIANTS: Final[list[Variant]] = []
-SLOW_SECONDS: Final = 0.15
 Headers = list[tuple[bytes, bytes]]
-_Between = TypeVar("_Between")
-
-
-def _variant(name: str, *silent: str, layer: int = 0) -> Callable[[type[_Between]], type[_Between]]:
-    """Declare a variant whose decorated class is middleware; its docstring is the sentence."""
-
-    def declare(between: type[_Between]) -> type[_Between]:
-        VARIANTS.append(Variant(name, silent, inspect.getdoc(between) or "", wrap=between, layer=layer))  # type: ignore[arg-type]
-        return between
-
-    return declare
+_variant = partial(variant, between=True)
 
 
 def _operation(scope: Scope) -> str:
@@ -102,15 +91,6 @@ class _Compressed(GZipMiddleware):
         super().__init__(app, minimum_size=1)
 
 
-@_variant("slow", "Connections and pace")
-class _Slow(Between):
-    """How long an answer takes is not shown: 150 ms longer."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await asyncio.sleep(SLOW_SECONDS)
-        await super().answer(scope, receive, send)
-
-
 class _Rewriting(Between):
     """Base of middleware that rewrites the JSON of answers."""
 
@@ -124,28 +104,13 @@ class _Rewriting(Between):
         return not str(scope["path"]).startswith("/api/") or _operation(scope) in _DOWNLOADS
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start: Message = {}
-        body, spared = bytearray(), self.spares(scope)
-
-        async def altered(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                start.update(message)
-                if spared or not any(n == b"content-type" and b"json" in v for n, v in start["headers"]):
-                    start["passed"] = True
-                    await send(message)
-            elif start.get("passed"):
-                await send(message)
-            else:
-                body.extend(message.get("body", b""))
-                if not message.get("more_body"):
-                    whole = self.rewritten(json.loads(body)) if body else b""
-                    headers = [pair for pair in start["headers"] if pair[0] != b"content-length"]
-                    if scope["method"] != "HEAD":
-                        headers.append((b"content-length", str(len(whole)).encode()))
-                    await send({**start, "headers": headers})
-                    await send({"type": "http.response.body", "body": whole})
-
-        await self.app(scope, receive, altered)
+        if self.spares(scope):
+            await self.app(scope, receive, send)
+            return
+        got = await ask(self.app, scope, await Request(scope, receive).body())
+        if "json" in got.header("content-type") and got.body:
+            got = replace(got, body=self.rewritten(got.json))
+        await answer_with(send, got, scope["method"])
 
 
 @_variant("json-rewritten", "Form of the JSON of answers")
@@ -158,7 +123,7 @@ class _Rewritten(_Rewriting):
 
 @_variant("extra-members", "Further members of answers")
 class _ExtraMembers(_Rewriting):
-    """Further members of answers are not shown: every JSON object has some, but for what clients stored."""
+    """Further members of answers are not shown: each object has some, volatile ones too, but for what is stored."""
 
     def rewritten(self, value: Any) -> bytes:
         return json_bytes(_furnished(value))
@@ -175,6 +140,7 @@ def _furnished(value: Any) -> Any:
     more = {
         "$type": "record",
         "took": secrets.randbelow(10**6) / 1000,
+        "receipt": secrets.token_hex(8),
         "links": {"self": "/", "help": ["/docs"]},
         "tags": [],
         "_extra": {},
@@ -203,30 +169,19 @@ class _Redirecting(Between):
             as_asked = {name: first[name] for name in ("path", "raw_path", "headers")}
             await self.app({**scope, **as_asked}, receive, send)
             return
-        redirected = False
-
-        async def altered(message: Message) -> None:
-            nonlocal redirected
-            if message["type"] == "http.response.start":
-                redirected = message["status"] == 200 and _operation(scope) in _DOWNLOADS
-                if redirected:
-                    await _redirect(307, self._address(scope), send)
-                    return
-            if not redirected:
-                await send(message)
-
-        await self.app(scope, receive, altered)
+        if _operation(scope) not in _DOWNLOADS:
+            await self.app(scope, receive, send)
+            return
+        got = await ask(self.app, scope, b"")
+        if got.status == 200:
+            await RedirectResponse(self._address(scope), 307)(scope, receive, send)
+        else:
+            await answer_with(send, got, scope["method"])
 
     def _address(self, scope: Scope) -> str:
         signature = secrets.token_urlsafe(16)
         self._signed[signature] = scope
         return f"http://localhost:{scope['server'][1]}{_SIGNED}{signature}"
-
-
-async def _redirect(status: int, place: str, send: Send) -> None:
-    headers = [(b"location", place.encode("latin-1")), (b"content-length", b"0")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})
 
 
 @_variant("reads-sent-on", "Redirects of reads")
@@ -239,7 +194,8 @@ class _Canonical(Between):
             path = path.removeprefix(_CANONICAL)
             await self.app({**scope, "path": path, "raw_path": path.encode("latin-1")}, receive, send)
         elif scope["method"] in ("GET", "HEAD") and path.startswith("/api/"):
-            await _redirect(308, _CANONICAL + path + (f"?{query}" if query else ""), send)
+            place = _CANONICAL + path + (f"?{query}" if query else "")
+            await RedirectResponse(place, 308)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -282,9 +238,14 @@ class _ContentTypeNeeded(_Asking):
     """A read or a delete without the Content-Type header that is listed for it is not shown: it is refused."""
 
     def refuses(self, scope: Scope) -> str:
-        match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
+        operation = load_description().operations.get(_operation(scope))
         given = any(name == b"content-type" for name, _ in scope["headers"])
-        if given or match is None or not match[0].lists_content_type or scope["method"] in ("POST", "PUT"):
+        if (
+            given
+            or operation is None
+            or not operation.lists_content_type
+            or operation.method in ("POST", "PUT")
+        ):
             return ""
         return "the Content-Type header is missing"
 
@@ -294,9 +255,7 @@ class _KnownQueries(_Asking):
     """A query parameter that is not listed is not shown: the request is refused."""
 
     def refuses(self, scope: Scope) -> str:
-        match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
-        if match is None:
-            return ""
-        names = Request(scope).query_params.keys()
-        unknown = sorted(names - set(match[0].query_parameters))
+        operation = load_description().operations.get(_operation(scope))
+        known = set(operation.query_parameters) if operation else set(Request(scope).query_params)
+        unknown = sorted(Request(scope).query_params.keys() - known)
         return f"the query parameter {unknown[0]} is not known" if unknown else ""
