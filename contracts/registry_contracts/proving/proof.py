@@ -105,9 +105,8 @@ def _drawn(proof: Proof, seed: int) -> Iterator[Trial]:
     if proof.narrowed:
         faults = map(population.load, proof.names)
         yield from (fault_trial(fault, seed, proof.realm, proof.profile) for fault in faults)
-        yield from (
-            service_trial(Part.DRAWN, name, seed, proof.realm, proof.profile) for name in proof.variants
-        )
+        for name in proof.variants:
+            yield service_trial(Part.DRAWN, name, seed, proof.realm, proof.profile)
     else:
         yield from drawn_trials(proof.faults, proof.services, seed, proof.realm, proof.profile)
 
