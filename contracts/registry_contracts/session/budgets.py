@@ -192,14 +192,16 @@ class ResidueBudget:
     def _refuse_evidence(self, there: Mapping[str, str], write: Request, label: str) -> None:
         """Refuse an unplanned write that repeats known evidence, or for which the plan leaves no place.
 
-        A write that can only contradict a SHOULD leaves one of the unplanned places: a MUST without its place
-        would make the run inconclusive. Even if every place is planned, one unplanned record is allowed.
+        A replay that can only contradict a SHOULD leaves half of the unplanned places: a MUST without its place would
+        make the run inconclusive. Even if every place is planned, one unplanned record is allowed.
         """
         room = self.unplanned(write.realm)
         unplanned = list(filter(None, there.values()))
         same = unplanned.count(label)
         of_operation = sum(other.startswith(f"{write.operation} ") for other in unplanned)
-        most = max(1, room - 1) if write.advisory else max(_EVIDENCE, room)
+        most = max(_EVIDENCE, room)
+        if write.advisory:
+            most = max(1, room // 2 if self._places_of(write.case) else room)
         full = len(unplanned) >= most and (write.advisory or bool(of_operation))
         if full or same >= _EVIDENCE:
             raise ResidueSpent(
