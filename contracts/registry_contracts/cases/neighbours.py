@@ -8,7 +8,7 @@ from typing import Any, Final
 from registry_contracts.cases import attachments, drafts
 from registry_contracts.cases.attachment_ids import Attachment, attached, lists, names_file, upload
 from registry_contracts.cases.drafts import Elsewhere
-from registry_contracts.cases.identifiers import other_case
+from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.rows import identifier_in
 from registry_contracts.cases.world import Draft, World
@@ -18,7 +18,7 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.request_facts import read_request
 from registry_contracts.model.factors import DELETE_ABSENT, FILE_RELATIONS, RELATIONS
-from registry_contracts.model.rows import Touch
+from registry_contracts.model.rows import ENCODED, Touch
 from registry_contracts.session.actor import Actor
 
 _ACCOUNTS: Final = {"author": "author", "caller_other": "other", "caller_nau": "nau"}
@@ -88,15 +88,16 @@ def _sent_to(done: Iterable[Exchange]) -> set[str]:
 def _do(world: World, kept: Draft, touch: Touch, caller: Actor, elsewhere: Elsewhere) -> list[Exchange]:
     """Do to a draft near the kept one what the row says."""
     away = touch.relation == "other_realm"
-    realm = {"realm": elsewhere.realm} if away else {}
     uid = _near(world, kept.uid, touch)
+    parts: dict[str, Any] = {"realm": elsewhere.realm} if away else {}
+    parts |= {"address": percent_encoding(uid)} if touch.form == ENCODED else {}
     saved = touch.deed != DELETE_ABSENT and (elsewhere.in_run or not away)
     done = [
-        world.save(uid, document, by=caller, **realm)
+        world.save(uid, document, by=caller, **parts)
         for document in (_documents(world, uid, kept, touch) if saved else ())
     ]
     if touch.deed in ("delete", DELETE_ABSENT) or not saved:
-        done.append(caller.delete_draft(uid, **realm))
+        done.append(caller.delete_draft(uid, **parts))
     for exchange in done:
         usable(exchange)
     return done

@@ -121,7 +121,7 @@ class RowTrials(ABC):
             Blocked: another row has shown that the plain request contradicts the same clause.
         """
         self._anew = True  # each try on data of its own
-        if cause := self._world.offered(_plain(evidence)):
+        if row.beside and (cause := self._world.offered(_plain(evidence))):
             raise Blocked(evidence.operation, cause, evidence.clause)
         for name in row.beside:
             if self._contradicts(other := row.without(name), evidence):

@@ -39,7 +39,7 @@ DRAFT_CLAUSES: Final = (
 FILE_CLAUSES: Final = (
     *("attachment-create-accepted", "attachment-download-same"),
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
-    "attachment-list-pages-cover",
+    *("attachment-list-pages-cover", "attachment-several"),
 )
 LIST_CLAUSES: Final = ("list-top", "list-pages-cover")
 SUBMISSION_CLAUSES: Final = (
@@ -74,7 +74,11 @@ class TakenRows(RowTrials):
             Blocked: what is sent with plain values alone is not there either.
             Untested: it was not taken, which the document leaves open.
         """
+        self._anew = self._attempt.replay
         tried = self._try(row)
+        if tried.evidence and not self._anew:  # another row may have changed what they share
+            self._anew = True
+            tried = self._try(row)
         if not tried.evidence:
             self._attempt.held.update(tried.held)
             return
@@ -168,7 +172,7 @@ class TakenRows(RowTrials):
         if plain:
             listed = expect("attachment-create-listed", "listAttachments")
             attachments.claim_listed(listed, world, made, by=by)
-            self._claim_once(expect, made)
+            self._claim_list_of_files(expect, made, by)
         if made.id is None:
             return
         same = expect("attachment-download-same", "getAttachment")
@@ -179,14 +183,18 @@ class TakenRows(RowTrials):
         if "picture" in row.names and not row.callers:
             self._preview(expect, made)
 
-    def _claim_once(self, expect: Expect, made: Attachment) -> None:
-        """Claim that the list that was read last names a file once."""
-        listed = self._attempt.exchanges[-1]
+    def _claim_list_of_files(self, expect: Expect, made: Attachment, by: Actor) -> None:
+        """Claim that the list that was read last names a file once, and an earlier file of the document too."""
+        world, listed = self._world, self._attempt.exchanges[-1]
         entries = readers.records(usable(listed)) if listed.operation == "listAttachments" else None
         naming = [each for each in entries or () if names_file(each, made.filename)]
-        expected = f"{made.filename} once"
         once = expect("attachment-list-pages-cover")
-        once.holds(not list_pages.repeated(naming), listed, expected=expected)
+        once.holds(not list_pages.repeated(naming), listed, expected=f"{made.filename} once")
+        earlier = world.offered(_first_file_of(made.uid))
+        if earlier and not any(names_file(each, earlier) for each in entries or ()):
+            several = expect("attachment-several", "listAttachments")
+            attachments.claim_listed(several, world, Attachment(made.uid, None, earlier, b""), by=by)
+        world.offer(_first_file_of(made.uid), made.filename)
 
     def _document(self, row: Row, by: Actor) -> tuple[str, Exchange]:
         """A document for files and its save; rows of an account and a form of identifier share it at first."""
@@ -196,7 +204,14 @@ class TakenRows(RowTrials):
             uid = identifier_of(row, world.fresh)
             if not self._anew:
                 world.keep(uid)
-            return uid, world.save(uid, world.samples.draft(uid), by=by)
+            saved = world.save(uid, world.samples.draft(uid), by=by)
+            if self._anew:  # beside an earlier file, as the others of the document
+                earlier = f"{world.uid(16)}.txt"
+                if taken(
+                    by.send("createAttachment", path={"uid": uid, "filename": earlier}, body=b"earlier\n")
+                ):
+                    world.offer(_first_file_of(uid), earlier)
+            return uid, saved
 
         name = f"document for files of rows, {by.role} {form_of(row)}"
         return make() if self._anew else world.shared(name, make)
@@ -254,6 +269,11 @@ class AcceptedRows(TakenRows, Rows):
             return self._records.spendable()
         except Blocked as none:
             raise Untested(str(none)) from None  # the scenario of updates had the first of them
+
+
+def _first_file_of(uid: str) -> str:
+    """Under which a row offers its file to the next rows on its document."""
+    return f"first file of {uid}"
 
 
 def _need_rights(row: Row, *sent: Exchange) -> None:

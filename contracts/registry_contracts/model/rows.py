@@ -161,6 +161,8 @@ def leaves_something(row: Row) -> bool:
 
 #: Forms of identifiers except the ordinary one.
 FORMS: Final = tuple(each.name for each in factors.IDENTIFIER.values[1:4])
+#: How an address spells an identifier, whatever its form.
+ENCODED: Final = factors.IDENTIFIER.values[-1].name
 
 
 @dataclass(frozen=True)
@@ -192,10 +194,13 @@ def touches() -> tuple[Touch, ...]:
         "deed": [*factors.DEEDS],
         "relation": [*factors.RELATIONS],
         "caller": ["author", "caller_other", "caller_nau"],
-        "form": ["", *FORMS],
+        "form": ["", *FORMS, ENCODED],
     }
     drawn = [Touch(*row) for row in _array(columns, 2)]
     made = dict.fromkeys(
-        replace(each, form="") if each.relation in factors.OF_IDENTIFIERS else each for each in drawn
+        replace(each, form=each.form if each.form == ENCODED else "")
+        if each.relation in factors.OF_IDENTIFIERS
+        else each
+        for each in drawn
     )
     return (*made, *(Touch(factors.DELETE_ABSENT, each, "author") for each in factors.OF_IDENTIFIERS))
