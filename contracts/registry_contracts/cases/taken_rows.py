@@ -76,9 +76,6 @@ class TakenRows(RowTrials):
         """
         self._anew = self._attempt.replay
         tried = self._try(row)
-        if tried.evidence and not self._anew:  # another row may have changed what they share
-            self._anew = True
-            tried = self._try(row)
         if not tried.evidence:
             self._attempt.held.update(tried.held)
             return
@@ -87,11 +84,12 @@ class TakenRows(RowTrials):
         if not least.beside and evidence.clause in _LOOKS:
             self._attempt.held.update(tried.held)
             return
-        if not least.beside:
+        if not least.beside and self._contradicts(least, evidence):
             raise self._plain_fails(evidence, f"not {evidence.expected}")
-        if evidence.check in _OF_ACCEPTANCE and [*least.beside] == least.callers:
+        if least.beside and evidence.check in _OF_ACCEPTANCE and [*least.beside] == least.callers:
             raise Untested(f"what {evidence.operation} grants this account is not shown")
-        found = replace(evidence, check="", expected=f"{evidence.expected}, where {least.words}")
+        where = f", where {least.words}" if least.beside else ""
+        found = replace(evidence, check="", expected=evidence.expected + where)
         self._attempt.note(found)
         raise Contradiction(found)
 
