@@ -202,7 +202,7 @@ class RunVerdict:
         for cell in self.unjudged:
             reason = cell.reason or "no reason was given"
             if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
-                waived = "a waiver does without the judgement"
+                waived = "a waiver would allow that"
                 reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
             realms[cell.clause.id, reason].append(cell.realm)
         clauses: dict[str, list[str]] = defaultdict(list)
