@@ -47,7 +47,6 @@ CHARSET = {"Content-Type": "application/json; charset=utf-8"}
     operations=OPERATIONS,
     needs=(),
     requests=1.6,
-    turns=True,
 )
 def test_an_ordinary_request_is_served(
     world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
