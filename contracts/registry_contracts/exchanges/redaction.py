@@ -88,7 +88,9 @@ def _bytes(text: str) -> bytes:
 def _forms(secret: str) -> Iterator[str]:
     """A secret as such, and as JSON (also JSON inside JSON), URLs and Python write it; see `_in_base64` for Base64."""
     in_json = json.dumps(secret)[1:-1]
+    slashes = in_json.replace("/", r"\/")  # as many services write JSON
     yield from (secret, in_json, json.dumps(in_json)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    yield from (slashes, json.dumps(slashes)[1:-1])
     yield from (
         write(secret, safe=safe, errors="replace") for write in (quote, quote_plus) for safe in ("", "/")
     )
@@ -365,11 +367,17 @@ def learn_tokens(exchange: Exchange, redactor: Redactor) -> None:
 
 
 def tokens_in(value: Any) -> Iterator[str]:
-    """Texts in the first two levels of a JSON value that may be tokens, whatever their names."""
-    members = value.values() if isinstance(value, dict) else ()
-    texts = chain.from_iterable(each.values() if isinstance(each, dict) else (each,) for each in members)
-    long = (text for text in texts if isinstance(text, str) and len(text) >= SHORTEST_TOKEN)
-    return islice((text for text in long if read_timestamp(text) is None), MOST_OF_A_BODY)
+    """Texts in the first two levels of a JSON value that may be tokens: long ones, and what is named as a token."""
+    members = value.items() if isinstance(value, dict) else ()
+    pairs = chain.from_iterable(
+        each.items() if isinstance(each, dict) else ((name, each),) for name, each in members
+    )
+    texts = (
+        text
+        for name, text in pairs
+        if isinstance(text, str) and (len(text) >= SHORTEST_TOKEN or name == _TOKEN_MEMBER)
+    )
+    return islice((text for text in texts if read_timestamp(text) is None), MOST_OF_A_BODY)
 
 
 def is_sign_in(exchange: Exchange) -> bool:
@@ -378,6 +386,7 @@ def is_sign_in(exchange: Exchange) -> bool:
 
 
 _SIGN_IN: Final = "/authentication/token"
+_TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - the name of a member
 #: Members of a body and parameters of a query that hold secrets, whatever their value.
 SENSITIVE_NAMES: Final = (
     "password|passwd|pwd|secret|client_?secret|(?:access|refresh|id)_?token|authenticationToken|api_?key"
