@@ -153,10 +153,8 @@ def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation
     where = FILE_RELATIONS[relation]
     listed = claims("attachment-create-listed", "listAttachments")
     if own_name:
-        page = attachments_of(world.author, uid).page()
-        given = [each for each in page.records or () if names_file(each, _NAME)]
-        own, expected = claims("attachment-list-own-only", "listAttachments"), f"no {_NAME}, where {where}"
-        own.holds(not given, *done, page.exchange, expected=expected)
+        own = claims("attachment-list-own-only", "listAttachments")
+        _claim_kept_not_listed(own, world, uid, done, where)
         if taken(done[0]):
             attachments.claim_listed(listed, world, Attachment(uid, None, name, content))
     _claim_listed(listed, world, kept, done, where)
@@ -204,6 +202,12 @@ def _need_listed(world: World, file: Attachment) -> None:
         return any(lists(each, file) for each in attachments_of(world.author, file.uid).walk())
 
     require(world.eventually(listed), "listAttachments", "does not list an attachment that was created")
+
+
+def _claim_kept_not_listed(claim: Claim, world: World, uid: str, done: list[Exchange], where: str) -> None:
+    page = attachments_of(world.author, uid).page()
+    given = [each for each in page.records or () if names_file(each, _NAME)]
+    claim.holds(not given, *done, page.exchange, expected=f"no {_NAME}, where {where}")
 
 
 def _claim_listed(claim: Claim, world: World, kept: Attachment, done: list[Exchange], where: str) -> None:

@@ -74,9 +74,8 @@ def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, 
 def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
     """The cases of a finding as arguments for pytest: the suite's own, or those of a file on the command line."""
     directory = cases_directory()
-    files = {
-        each.name: each for each in given if is_file(each)
-    }  # the id of a case elsewhere has the file's name alone
+    # The id of a case outside the suite has its file's name alone.
+    files = {each.name: each for each in given if is_file(each)}
     files |= {each.relative_to(directory).as_posix(): each for each in directory.rglob("test_*.py")}
     for case in finding.cases:
         match = _CASE.fullmatch(case)

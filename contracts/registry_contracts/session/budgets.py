@@ -95,7 +95,7 @@ class ResidueBudget:
 
     The records of a run without findings are planned. All other writes must be refused: an accepted one is evidence of
     a fault, and one fault must not take the places of planned records. So each kind of unplanned write
-    gets a few places, and all kinds together what the plan leaves, but at least a few.
+    gets a few places, and all kinds together those that the plan leaves, or a few where it leaves fewer.
 
     `most` is the limit in one realm. `exists` tells whether an identifier belongs to a record that existed before.
     """
