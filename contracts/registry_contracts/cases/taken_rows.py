@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -171,6 +171,8 @@ class TakenRows(RowTrials):
             listed = expect("attachment-create-listed", "listAttachments")
             attachments.claim_listed(listed, world, made, by=by)
             self._claim_list_of_files(expect, made, by)
+        else:
+            self._claim_earlier_listed(expect, uid, by)
         if made.id is None:
             return
         same = expect("attachment-download-same", "getAttachment")
@@ -183,32 +185,34 @@ class TakenRows(RowTrials):
 
     def _claim_list_of_files(self, expect: Expect, made: Attachment, by: Actor) -> None:
         """Claim that the list that was read last names a file once, and an earlier file of the document too."""
-        world, listed = self._world, self._attempt.exchanges[-1]
+        listed = self._attempt.exchanges[-1]
         entries = readers.records(usable(listed)) if listed.operation == "listAttachments" else None
         naming = [each for each in entries or () if names_file(each, made.filename)]
         once = expect("attachment-list-pages-cover")
         once.holds(not list_pages.repeated(naming), listed, expected=f"{made.filename} once")
-        earlier = world.offered(_first_file_of(made.uid))
-        if earlier and not any(names_file(each, earlier) for each in entries or ()):
+        self._claim_earlier_listed(expect, made.uid, by, entries or ())
+        self._world.offer(_first_file_of(made.uid), made.filename)
+
+    def _claim_earlier_listed(
+        self, expect: Expect, uid: str, by: Actor, entries: Iterable[list_pages.Record] = ()
+    ) -> None:
+        """Claim that a document lists the file of an earlier row, if it is not among the entries that were read."""
+        earlier = self._world.offered(_first_file_of(uid))
+        if earlier and not any(names_file(each, earlier) for each in entries):
             several = expect("attachment-several", "listAttachments")
-            attachments.claim_listed(several, world, Attachment(made.uid, None, earlier, b""), by=by)
-        world.offer(_first_file_of(made.uid), made.filename)
+            attachments.claim_listed(several, self._world, Attachment(uid, None, earlier, b""), by=by)
 
     def _document(self, row: Row, by: Actor) -> tuple[str, Exchange]:
-        """A document for files and its save; rows of an account and a form of identifier share it at first."""
+        """A document with one file, and its save; rows of an account and a form of identifier share it at first."""
         world = self._world
 
         def make() -> tuple[str, Exchange]:
-            uid = identifier_of(row, world.fresh)
+            uid, earlier = identifier_of(row, world.fresh), f"{world.uid(16)}.txt"
             if not self._anew:
                 world.keep(uid)
             saved = world.save(uid, world.samples.draft(uid), by=by)
-            if self._anew:  # beside an earlier file, as the others of the document
-                earlier = f"{world.uid(16)}.txt"
-                if taken(
-                    by.send("createAttachment", path={"uid": uid, "filename": earlier}, body=b"earlier\n")
-                ):
-                    world.offer(_first_file_of(uid), earlier)
+            if taken(by.send("createAttachment", path={"uid": uid, "filename": earlier}, body=b"earlier\n")):
+                world.offer(_first_file_of(uid), earlier)
             return uid, saved
 
         name = f"document for files of rows, {by.role} {form_of(row)}"
@@ -250,11 +254,13 @@ class AcceptedRows(TakenRows, Rows):
     def _claim_list(self, row: Row, expect: Expect, exchange: Exchange) -> None:
         """Claim that a list has no more entries than were asked for, and names no draft of the run twice."""
         _need_rights(row, exchange)
-        entries = readers.records(usable(exchange)) if exchange.answer.success else None
-        if entries is None:
-            raise Untested(f"what {row.words} lists is told by no list: {exchange.answer.quote()}")
-        if top := exchange.notes["top"]:
+        answer, top = usable(exchange), exchange.notes["top"]
+        entries = readers.records(answer) if answer.success else None
+        # JSON that cannot be read is no list either, and says nothing else.
+        if top and (entries is not None or (answer.success and answer.flaw)):
             expect("list-top").at_most(exchange, int(top))
+        if entries is None:
+            raise Untested(f"what {row.words} lists is told by no list: {answer.quote()}")
         own = [each for each in entries if self._world.fresh.prefix in json.dumps(each)]
         expected = "no entry twice"
         expect("list-pages-cover").holds(not list_pages.repeated(own), exchange, expected=expected)

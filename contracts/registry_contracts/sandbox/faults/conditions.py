@@ -105,9 +105,10 @@ def _faulty(request: Request) -> bool:
 
 
 def _reordered(request: Request) -> bool:
-    """Whether the member that usually comes first comes last."""
+    """Whether a member that usually comes first comes last, or the last name before the first."""
     names = list(request.member)
-    return len(names) > 1 and names[-1] in ("document", "header")
+    named = [name for name in names if name in ("firstName", "lastName")]
+    return len(names) > 1 and (names[-1] in ("document", "header") or named == ["lastName", "firstName"])
 
 
 def _no_texts(request: Request) -> bool:
