@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from registry_contracts.errors import ExitCode
+from registry_contracts.evidence.coverage_level import CoverageLevel
 from registry_contracts.evidence.findings import Finding
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.exchanges.exchange import Exchange
@@ -286,3 +287,4 @@ class RunRecord:
     problems: tuple[str, ...]
     narrowed: tuple[Narrowed, ...] = ()
     crashes: tuple[str, ...] = ()
+    coverage_level: CoverageLevel | None = None

@@ -18,6 +18,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from registry_contracts.errors import UsageError
+from registry_contracts.evidence.coverage_level import coverage_level
 from registry_contracts.evidence.journal import Event, is_closed, journal_path, journals_in, read_journal
 from registry_contracts.evidence.record import (
     Case,
@@ -203,6 +204,7 @@ def collect(run_folder: Path) -> RunRecord:
         problems=tuple(_problems(run, journals, {worker for worker, _ in crashes}, len(cases))),
         narrowed=_of_kind(events, "narrowed"),
         crashes=tuple(line for _, line in crashes),
+        coverage_level=coverage_level(exchanges),
     )
 
 

@@ -12,6 +12,7 @@ from msgspec import Meta, structs
 
 from registry_contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from registry_contracts.evidence.causes import Cause
+from registry_contracts.evidence.coverage_level import CoverageLevel
 from registry_contracts.evidence.findings import Finding, FindingIds
 from registry_contracts.evidence.record import Environment, Left, Observation, RunRecord, Verdict
 from registry_contracts.evidence.repairs import Repair
@@ -149,6 +150,10 @@ class VerdictFile(Format, frozen=True, kw_only=True):
         Mapping[str, Coverage],
         Meta(description="Pairs of the factor table that the run has covered; at night triples as well."),
     ] = msgspec.field(default_factory=dict)
+    coverage_level: Annotated[
+        CoverageLevel | None,
+        Meta(description="Test coverage level (TCL) of the description; null in files of older versions."),
+    ] = None
     repairs: tuple[Repair, ...] = ()
     residue: tuple[Left, ...]
     leftovers: tuple[Left, ...]
@@ -207,6 +212,7 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         residue=record.residue,
         leftovers=record.leftovers,
         coverage=coverage_of_run(record),
+        coverage_level=record.coverage_level,
     )
 
 
