@@ -121,17 +121,16 @@ class RowTrials(ABC):
             Blocked: another row has shown that the plain request contradicts the same clause.
         """
         self._anew = True  # each try on data of its own
-        if row.beside and (cause := self._world.offered(_plain(evidence))):
+        if row.beside and not self._attempt.replay and (cause := self._world.offered(_plain(evidence))):
             raise Blocked(evidence.operation, cause, evidence.clause)
         for name in row.beside:
             if self._contradicts(other := row.without(name), evidence):
                 row = other
         return row
 
-    def _plain_fails(self, evidence: Result, cause: str) -> Blocked:
-        """What blocks a row whose plain request does not hold either, and all others of the same clause."""
+    def _plain_fails(self, evidence: Result, cause: str) -> None:
+        """Tell the other rows of the same clause that their plain request does not hold either."""
         self._world.offer(_plain(evidence), cause)
-        return Blocked(evidence.operation, cause, evidence.clause)
 
     def _contradicts(self, row: Row, evidence: Result) -> bool:
         try:
@@ -201,7 +200,9 @@ class Rows(RowTrials):
         # Of a reason with one row alone, that row is the plain one as well.
         once = factors.value_named(row.operation, row.reason).once
         if row.beside and not least.beside and row.reason != "locked" and not once:
-            raise self._plain_fails(evidence, f"not {evidence.expected}, where {least.words}")
+            cause = f"not {evidence.expected}, where {least.words}"
+            self._plain_fails(evidence, cause)  # its own row reports it
+            raise Blocked(evidence.operation, cause, evidence.clause)
         found = row.operation == "draftExists" and row.reason not in (_NEVER, *factors.CREDENTIALS)
         if found and self._try(replace(least, reason=_NEVER)).evidence:
             raise Blocked(row.operation, "finds what was never saved", "draft-exists-absent")

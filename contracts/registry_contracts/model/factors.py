@@ -319,8 +319,11 @@ CONTENT: Final = Factor(
     (
         Value("every_field"),
         Value("mandatory_fields", "it has the mandatory fields only"),
-        Value("accents_only", "of its letters only some with accents are not English"),
-        *(Value(f"texts_{turn}", f"its texts are troublesome (turn {turn})") for turn in range(len(TEXTS))),
+        Value("accents_only", "of its letters only some with accents are not English", may=True),
+        *(
+            Value(f"texts_{turn}", f"its texts are troublesome (turn {turn})", may=True)
+            for turn in range(len(TEXTS))
+        ),
     ),
 )
 BYTES: Final = Factor(

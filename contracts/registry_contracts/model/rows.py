@@ -77,6 +77,12 @@ class Row:
         """The first of these names that the row has; if it has none, the first name, which is the plain value."""
         return next((name for name in names if name in self.names), names[0])
 
+    @property
+    def sure(self) -> Row:
+        """The same row without the values, and the account, for which a service may refuse it."""
+        kept = (each.name for each in self.values if not each.may and not each.rights and not each.refuses)
+        return Row(self.operation, self.reason, tuple(kept))
+
     def without(self, name: str) -> Row:
         """The same row with one factor reset to its plain value."""
         return Row(self.operation, self.reason, tuple(each for each in self.beside if each != name))
