@@ -7,6 +7,7 @@ does not promise to accept undocumented values. One exchange tests many values.
 from __future__ import annotations
 
 import gzip
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,6 +54,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 _EXTRA: Final = "additional"
 #: Saves of one content before the parts of a refused one are given up.
 _MOST_SAVES: Final = 6
+#: A text with this has words, so that cleaning leaves some of it.
+_WORDS: Final = re.compile(r"[A-Za-z]{2}")
 #: Characters that make a draft larger than a short one.
 _MORE: Final = 5_000
 
@@ -366,6 +369,16 @@ class DrawnDrafts:
         ordinary = {name: value for name, value in document.items() if name not in {"header", *parted}}
         for clause, members in (parts | {DOCUMENTED: ordinary}).items():
             self._claim(clause, "getDraft").shows(read, members)
+        self._claim_not_lost(read, document, parts.get(EXACT, {}))
+
+    def _claim_not_lost(self, read: Exchange, document: dict[str, Any], members: Mapping[str, Any]) -> None:
+        """Claim that something comes back of each member with words: a text may be cleaned, but not lost."""
+        copies = readers.copies(read.answer, {"lastName": document["lastName"]})
+        worded = [name for name, value in members.items() if any(map(_WORDS.search, _texts_in(value)))]
+        lost = [name for name in worded if not any(_texts_in(copy.get(name)) for copy in copies)]
+        if copies and worded:
+            expected, seen = "something of each text that was saved", f"nothing of {', '.join(lost)}"
+            self._claim(DOCUMENTED, "getDraft").holds(not lost, read, expected=expected, seen=seen)
 
     def _claim_replaced(
         self, sent: Exchange, read: Exchange, document: dict[str, Any], before: Sequence[dict[str, Any]]
@@ -382,6 +395,11 @@ class DrawnDrafts:
         left = readers.left_over(read.answer, {"lastName": document["lastName"]}, gone)
         expected, seen = f"no {', '.join(gone)} any more", f"still there: {sorted(left)}"
         self._claim(_REPLACES, "getDraft").holds(not left, sent, read, expected=expected, seen=seen)
+
+
+def _texts_in(value: Any) -> list[str]:
+    """The texts in a member's value that are not blank."""
+    return [text for text in readers.values(value) if isinstance(text, str) and text.strip()]
 
 
 def successions() -> SearchStrategy[tuple[Content, ...]]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from registry_contracts.cases import attachments, contents, drafts, list_pages, submissions
+from registry_contracts.cases import attachments, contents, drafts, list_pages, lists, submissions
 from registry_contracts.cases.attachment_ids import Attachment, found, names_file
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
@@ -43,7 +44,7 @@ FILE_CLAUSES: Final = (
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
     *("attachment-list-pages-cover", "attachment-several"),
 )
-LIST_CLAUSES: Final = ("list-top", "list-pages-cover")
+LIST_CLAUSES: Final = ("list-top", "list-pages-cover", "list-mydrafts-has-mine")
 SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
     *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
@@ -276,9 +277,18 @@ class AcceptedRows(TakenRows, Rows):
             raise Untested(f"what {row.words} lists is told by no list: {answer.quote()}")
         if "list_page" in row.names and not entries:
             self._claim_second_page(row, expect)
+        if "list_mydrafts" in row.names and row.callers:
+            self._claim_has_mine(row, expect)
         own = [each for each in entries if self._world.fresh.prefix in json.dumps(each)]
         expected = "no entry twice"
         expect("list-pages-cover").holds(not list_pages.repeated(own), exchange, expected=expected)
+
+    def _claim_has_mine(self, row: Row, expect: Expect) -> None:
+        """Claim that the collection mydrafts of another account holds a draft of it, if it may save one."""
+        by = self._caller(row)[0]
+        with suppress(Blocked):
+            mine, lister = self._world.draft(by=by), list_pages.drafts_of(by, "mydrafts")
+            lists.claim_listed(expect("list-mydrafts-has-mine"), self._world, lister, mine.uid)
 
     def _claim_second_page(self, row: Row, expect: Expect) -> None:
         """Claim that the second page of one draft is not empty where the list has several."""

@@ -267,9 +267,13 @@ def _kept(seen: Any, wanted: Any) -> bool:
 
 def left_over(answer: Response, document: dict[str, Any], members: Collection[str]) -> set[str]:
     """Those of `members`, which should be gone, that are still in the body's copies of a document."""
+    return {name for value in copies(answer, document) for name in members if name in value}
+
+
+def copies(answer: Response, document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The objects in the body that hold a document, with or without further members."""
     content = content_of(document)
-    holding = [value for value in values(answer.json) if isinstance(value, dict) and includes(value, content)]
-    return {name for value in holding for name in members if name in value}
+    return [value for value in values(answer.json) if isinstance(value, dict) and includes(value, content)]
 
 
 def difference(answer: Response, document: dict[str, Any]) -> str:
