@@ -50,16 +50,17 @@ def clause_tables() -> str:
 def _clause_lines() -> Iterator[str]:
     families = {name: list(of) for name, of in itertools.groupby(load_catalogue(), lambda each: each.family)}
     cases = known_cases()
-    yield "| family | must | should | silent |"
-    yield "|---|---:|---:|---:|"
+    yield "| family | must | should | silent | must or should that names variants to spare |"
+    yield "|---|---:|---:|---:|---:|"
     named = {f"[{name}](#{name})": clauses for name, clauses in families.items()}
     for name, clauses in (named | {f"all {len(load_catalogue())}": list(load_catalogue())}).items():
-        numbers = (sum(clause.level is level for clause in clauses) for level in Level)
+        numbers = [sum(clause.level is level for clause in clauses) for level in Level]
+        numbers.append(sum(bool(clause.spares) for clause in clauses))
         yield f"| {name} | {' | '.join(map(str, numbers))} |"
     for name, clauses in families.items():
         yield f"\n## {name.capitalize()}\n"
-        yield "| clause | level | what it says | stands under | operations | cases |"
-        yield "|---|---|---|---|---|---|"
+        yield "| clause | level | what it says | stands under | operations | cases | spares |"
+        yield "|---|---|---|---|---|---|---|"
         yield from (_clause_row(clause, cases.get(clause.id, ())) for clause in clauses)
 
 
@@ -76,6 +77,7 @@ def _clause_row(clause: Clause, cases: tuple[str, ...]) -> str:
         "<br>".join(f"`{name}`" for name in cases)
         or clause.untested
         or ("none" if clause.level is not Level.SILENT else ""),
+        "<br>".join(f"`{name}`" for name in clause.spares),
     )
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 

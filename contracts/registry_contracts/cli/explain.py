@@ -1,4 +1,4 @@
-"""`registry-contracts explain`: describes a clause, with its cases, verdicts and faults."""
+"""`registry-contracts explain`: describes a clause, with its cases, variants, verdicts and faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from msgspec import structs
 
 from registry_contracts.checks.table import UNIVERSAL
-from registry_contracts.cli.list import faults
+from registry_contracts.cli.list import faults, variants
 from registry_contracts.cli.manual_commands import labelled
 from registry_contracts.cli.options import as_json, kept_reports, print_lines
 from registry_contracts.errors import UsageError
@@ -34,7 +34,7 @@ _LONGEST_SEEN: Final = 60
 @kept_reports
 @as_json
 def command(*, name: str, reports: Path, as_json: bool) -> int:
-    """Describe a clause: wording, source, cases, last verdicts, faults that prove it.
+    """Describe a clause: wording, source, cases, services that these spare, last verdicts, faults that prove it.
 
     Verdicts read from old to new: p pass, o observed, F fail, A advisory, D deviation, ? inconclusive, E error.
 
@@ -58,9 +58,10 @@ def command(*, name: str, reports: Path, as_json: bool) -> int:
 
 def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
     """Collect all facts about a clause, as plain data."""
-    kept, proving = last_run(reports), None
+    kept, proving, sentences = last_run(reports), None, dict[str, str]()
     with suppress(UsageError):  # the sandbox is an optional extra
         proving = faults(fixed=True)
+        sentences = {each["id"]: each["sentence"] for each in variants()}
     last, target = None, None
     if kept is not None:
         name, run = kept
@@ -75,6 +76,7 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         "cases": list(known_cases().get(clause.id, ())),
         "relies_on": list(relied_on().get(clause.id, ())),
         "universal": clause.id in UNIVERSAL,
+        "spares": [{"name": name, "sentence": sentences.get(name, "")} for name in clause.spares],
         "last_run": last,
         "history": {
             realm: structs.asdict(trend) | {"line": f"  [{trend.letters}] {trend.since}"}
@@ -110,6 +112,8 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     universal = "judged on every exchange of every case" if facts["universal"] else "none"
     yield from _several("cases", facts["cases"], facts["untested"] or universal)
     yield labelled("relies on", ", ".join(facts["relies_on"]) or "no other clause")
+    if facts["spares"]:
+        yield from _several("spares", [f"{each['name']}: {each['sentence']}" for each in facts["spares"]], "")
     yield from _verdict_lines(facts)
     accepted = [
         f"{entry['target']} until {entry['expires']}: {entry['reason']}" for entry in facts["deviations"]

@@ -53,7 +53,7 @@ def faults(*, fixed: bool = False) -> list[Row]:
     ]
 
 
-def _variants() -> list[Row]:
+def variants() -> list[Row]:
     """List every server variant with the silent clauses that it decides."""
     known = _of_sandbox("variants").ALL.values()
     return [{"id": each.name, "sentence": each.sentence, "silent": list(each.silent)} for each in known]
@@ -186,7 +186,7 @@ _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = 
     "clauses": (_clauses, "id level wording", f"{_OF_CLAUSES} run"),
     "operations": (_operations, "id address clauses realms", "realm"),
     "faults": (_faults, "id sentence", _OF_CLAUSES),
-    "variants": (lambda _: _variants(), "id sentence", ""),
+    "variants": (lambda _: variants(), "id sentence", ""),
     "habits": (lambda _: _habits(), "id usual meaning", ""),
     "weathers": (lambda _: _weathers(), "id figures sentence", ""),
     "findings": (_findings, "id standing clause operation realm seen", f"{_OF_CLAUSES} run"),

@@ -56,7 +56,9 @@ class Clause:
     `needs` lists the settings (``realm.…``, ``attachments.…``) and further accounts (``account.…``) that a target
     must have. `otherwise` is the other reading of a should. `realms` are where the clause is judged, by default the
     realms of its operations. `message` and `status` are what the document gives for the answer, with ``${realm}``
-    for the realm's name. `untested` says why no test is possible.
+    for the realm's name. `untested` says why no test is possible. `spares` names server variants: faithful services
+    that a careless test of the clause would accuse, so that its cases have to spare them. Of a should they may be the
+    other reading, of which its cases advise only.
     """
 
     id: _Id
@@ -73,6 +75,7 @@ class Clause:
     message: _Text | None = None
     status: _Refusal | None = None
     untested: _Text | None = None
+    spares: tuple[_Id, ...] = ()
     file: str = ""
     line: int = 0
 

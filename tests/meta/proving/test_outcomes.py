@@ -25,6 +25,14 @@ WITHOUT_VARIANT = {
     "realm-production-at-development",  # the guard sends no request with a production realm
     "workflow-events",  # no operation shows an event
 }
+#: Variants that no test of a must or should would accuse: of their points no such clause speaks.
+WITHOUT_CLAUSE = {
+    "attachments-by-anybody",  # whose documents take files of whom
+    "contacts-by-restricted",  # rights are told of the workflow alone
+    "restricted-shut-out",
+    "draft-any-schema",  # the schema of a draft
+    "options-answered",  # a method that is not listed
+}
 
 
 def test_what_must_stay_silent_is_the_faithful_service_everywhere_and_each_variant() -> None:
@@ -39,6 +47,14 @@ def test_every_silent_clause_has_a_variant_or_a_reason() -> None:
     filled = {point for variant in ALL.values() for point in variant.silent}
     # A point without a clause is told in words.
     assert {point for point in filled if " " not in point} == silent - WITHOUT_VARIANT
+
+
+def test_each_variant_is_spared_by_a_must_or_should_clause() -> None:
+    spared = {name for clause in load_catalogue() for name in clause.spares}
+    assert spared == ALL.keys() - WITHOUT_CLAUSE
+    for clause in load_catalogue():
+        assert len({*clause.spares}) == len(clause.spares), clause.id
+        assert not clause.spares or (clause.level is not Level.SILENT and clause.untested is None), clause.id
 
 
 def test_each_habit_is_turned_by_a_variant() -> None:
