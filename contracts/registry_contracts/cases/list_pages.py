@@ -110,12 +110,14 @@ class Page:
 
     def count(self, identifier: str) -> int:
         """How many records have this identifier."""
-        return sum(readers.names(record, identifier) for record in self.records or ())
+        return sum(
+            readers.names(value, identifier) for value in _naming_values(self.records or (), [identifier])
+        )
 
     def order_of(self, identifiers: Sequence[str]) -> list[str]:
         """Those of `identifiers` that are on the page, in the order of the page."""
-        records = self.records or ()
-        return [own for record in records for own in identifiers if readers.names(record, own)]
+        values = _naming_values(self.records or (), identifiers)
+        return [own for value in values for own in identifiers if readers.names(value, own)]
 
     def holds_just(self, identifiers: Sequence[str]) -> bool:
         """Whether its records are exactly those with `identifiers`."""
@@ -312,6 +314,24 @@ def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(value, f"{prefix}{name}/")
         else:
             yield f"{prefix}{name}", value
+
+
+def _naming_values(records: Sequence[Record], identifiers: Sequence[str]) -> list[Any]:
+    """Of each record the value of the field that names it; the records themselves where no field has `identifiers`.
+
+    Of several fields that name some of these it is the one with the most different values: another may name a record
+    beside.
+    """
+    rows = [dict(leaves(record)) for record in records]
+    names = [
+        path
+        for path in dict.fromkeys(path for row in rows for path in row)
+        if any(readers.names(row.get(path), own) for row in rows for own in identifiers)
+    ]
+    if not names:
+        return [*records]
+    own = max(names, key=lambda path: len({str(row[path]) for row in rows if row.get(path) is not None}))
+    return [row.get(own) for row in rows]
 
 
 def repeated(records: Sequence[Record]) -> bool:

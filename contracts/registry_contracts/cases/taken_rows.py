@@ -36,7 +36,7 @@ from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
 DRAFT_CLAUSES: Final = (
-    *("draft-save-creates", "draft-save-updates", "draft-get-content", "draft-text-kept"),
+    *("draft-save-creates", "draft-save-updates", "draft-get-content", "draft-text-kept", "draft-text-exact"),
     *("draft-exists-present", "draft-info-present", "draft-delete-removes"),
 )
 FILE_CLAUSES: Final = (
@@ -82,10 +82,12 @@ class TakenRows(RowTrials):
         """
         self._anew = self._attempt.replay
         tried = self._try(row)
-        if not tried.evidence:
+        evidence = next((each for each in tried.evidence if factors.is_must(each.clause)), None)
+        if evidence is None:
             self._attempt.held.update(tried.held)
+            for each in tried.evidence:
+                self._attempt.note(each)
             return
-        evidence = tried.evidence[0]
         least = self._least(row, evidence)
         if not least.beside and evidence.clause in _LOOKS:
             self._attempt.held.update(tried.held)

@@ -53,7 +53,7 @@ PLACES_BY_LANGUAGE: Final = (
 #: Members with several texts; the fragile text is second and last.
 PLACES_OF_SEVERAL: Final = ("phones", "faxes")
 _PLAIN: Final = "+254 20 387 3057"
-#: Formatted values that must not be normalised; only in some rows, since a service may validate them strictly.
+#: Formatted values that should not be normalised; only in some rows, since a service may validate them strictly.
 _FORMED: Final = {
     "emails": ["an.author@example.test", "Second.Author+Drafts@Example.TEST"],
     "websites": [
@@ -79,4 +79,4 @@ def members(turn: int) -> Iterator[tuple[str, str, object]]:
         yield text.clause, name, [_PLAIN, text.text, _PLAIN, text.text]
     for name, value in _FORMED.items():
         if turn % _OF_A_FORM == 0:
-            yield _CONTENT, name, value
+            yield "draft-text-exact", name, value

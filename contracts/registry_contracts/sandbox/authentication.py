@@ -4,6 +4,7 @@ The document shows how a token is requested and sent, and leaves its lifetime op
 """
 
 import hmac
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -92,6 +93,8 @@ class Identity:
             raise bad_request("the e-mail is none")
         if self.habits.email_any_case:
             email = email.strip().lower()
+        if self.habits.email_tags_ignored:
+            email = re.sub(r"\+[^@]*(?=@)", "", email)
         for account in ACCOUNTS:
             same = hmac.compare_digest(account.password.encode(), password.encode())
             if account.email == email and same:

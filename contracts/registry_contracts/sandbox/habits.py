@@ -125,6 +125,7 @@ class Habits:
     token_schemes: str = _habit("bearer", "schemes of the Authorization header that carry a token, in any letter case")
     bearer_exact: bool = _habit(False, "only the word Bearer and one space stand before a token")
     email_any_case: bool = _habit(False, "letter case of an e-mail does not matter")
+    email_tags_ignored: bool = _habit(False, "what stands behind a plus sign of an e-mail's name does not matter")
     email_checked: bool = _habit(False, "an e-mail without an at sign is a malformed request")
     credentials_exact: bool = _habit(False, "further members of a sign-in are refused")
     restricted_may_read: bool = _habit(True, "an account without rights may read")

@@ -13,6 +13,7 @@ from registry_contracts.cases.comparison import claim_each
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.described_inputs import FAILURES, failures_of
 from registry_contracts.cases.drafts import claim_each_refused
+from registry_contracts.cases.list_pages import Page
 from registry_contracts.cases.sample_records import Samples
 from registry_contracts.cases.sign_in import claim_token
 from registry_contracts.cases.world import World
@@ -132,3 +133,12 @@ def test_an_answer_without_a_token_is_told_without_what_may_be_one(claims: Expec
         claim_token(issued, lambda: exchange(answer(body), "createToken"))
     assert "{'authenticationToken': 'list'}" in attempt.evidence[0].seen
     assert "hidden-word" not in attempt.evidence[0].seen
+
+
+def test_a_record_that_names_the_one_beside_it_is_not_that_one() -> None:
+    first, second = "rc-abcd-list-a", "rc-abcd-list-b"
+    listed = [{"uid": first, "behind": second}, {"uid": second, "before": first}]
+    page, twice = (Page(exchange(answer(items), "listDrafts")) for items in (listed, [*listed, listed[0]]))
+    assert page.count(first) == 1
+    assert page.order_of([second, first]) == [first, second]
+    assert twice.count(first) == 2

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, Final
@@ -15,7 +15,7 @@ from registry_contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
 from registry_contracts.sandbox.authentication import Account
 from registry_contracts.sandbox.documents import Attachments, Contacts, Drafts
 from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
-from registry_contracts.sandbox.lists import Lists
+from registry_contracts.sandbox.lists import Lists, Page
 from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, Stored, json_response, json_text
 from registry_contracts.sandbox.storage import (
     DRAFT,
@@ -143,6 +143,33 @@ class _Beside(Responses):
         links = [{"rel": rel, "href": f"?page={rel}", "method": "GET"} for rel in ("self", "first", "last")]
         facets = [{"field": "schema", "count": len(items)}]
         return {"links": links, "facets": facets, "found": items, "total": len(items)}
+
+
+@variant("list-neighbours-named", "list-fields")
+class _Neighbours(Responses):
+    """The fields of a listed item are not shown: it names the one before it and the one behind it."""
+
+    def envelope(self, items: list[dict[str, Any]]) -> Any:
+        names = [None, *(item.get(self.habits.identifier_member) for item in items), None]
+        beside = zip(names, names[2:], strict=False)
+        linked = [
+            {**item, "before": one, "behind": other} for item, (one, other) in zip(items, beside, strict=True)
+        ]
+        return super().envelope(linked)
+
+
+@variant("list-names-apart", "list-fields", "attachment-fields", habits={"unknown_list_field": "ignored"})
+class _NamesApart(Lists):
+    """By which names a list is filtered and ordered is not shown: by others than it shows; unknown ones are ignored."""
+
+    def page(
+        self, records: Records, columns: Mapping[str, str], rows: str, values: Mapping[str, Any], page: Page
+    ) -> list[dict[str, Any]]:
+        own = {
+            name if name in ("sequence", "changed") else f"{name}_s": each for name, each in columns.items()
+        }
+        found = super().page(records, own, rows, values, page)
+        return [{name.removesuffix("_s"): value for name, value in row.items()} for row in found]
 
 
 @variant("list-with-documents", "list-fields")
@@ -300,6 +327,18 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nulls(member) for name, member in value.items() if member is not None}
     return [_without_nulls(member) for member in value] if isinstance(value, list) else value
+
+
+@variant("forms-normalised", "draft-save-body")
+class _Normalised(Drafts):
+    """Whether an e-mail and a web address are kept as they are written is not shown: small letters, no usual port."""
+
+    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
+        content = super().taken(records, realm, uid, kind, body)
+        content = re.sub(r'"[^"\s\\]+@[^"\s\\]+"', lambda found: found[0].lower(), content)
+        return re.sub(
+            r'"https://[^"/:\\]+(:443)?(?=/)', lambda found: found[0].lower().removesuffix(":443"), content
+        )
 
 
 class _Validated(Drafts):

@@ -111,6 +111,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("bearer-exact", "token-bearer-spelling", "bearer_exact"),
     ("ticket-scheme", "token-bearer-spelling", {"token_schemes": "bearer ticket token"}),
     ("email-any-case", "token-email-letter-case", "email_any_case"),
+    ("email-tags-ignored", "When two e-mails are one", "email_tags_ignored"),
     ("credentials-exact", "token-unknown-member", "credentials_exact"),
     ("sign-in-email-checked", "token-failure-answer", "email_checked"),
     ("sign-in-refused-200", "token-failure-answer", {"wrong_credentials_status": 200}),
