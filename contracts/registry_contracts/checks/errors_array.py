@@ -1,7 +1,7 @@
 """Content refusals: what an errors array says, at any place and in any notation of paths.
 
 The interface document shows elements with `code` and `property` but no notation for nested properties, so
-`firstName`, `document.firstName`, `/firstName` and `emails[0]` all name their field.
+`firstName`, `document.firstName`, `/FirstName` and `emails[0]` all name their field.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response
 
 MANDATORY: Final = "Error.Mandatory"
+MANDATORY_ANY_OF: Final = "Error.MandatoryAnyOf"
 INVALID_VALUE: Final = "Error.InvalidValue"
 INVALID_PROPERTY: Final = "Error.InvalidProperty"
 UNSPECIFIED_LOCALE: Final = "Error.UnspecifiedLocale"
@@ -24,7 +25,7 @@ INVALID_TYPE: Final = "Error.InvalidType"
 CODES: Final = frozenset(
     {
         MANDATORY,
-        "Error.MandatoryAnyOf",
+        MANDATORY_ANY_OF,
         INVALID_VALUE,
         INVALID_PROPERTY,
         UNSPECIFIED_LOCALE,
@@ -69,24 +70,30 @@ def well_formed(element: Any) -> bool:
 
 def names_field(path: str, field: str) -> bool:
     """Whether a property (a name or path) is this field or inside it."""
-    return field in _STEPS.findall(path)
+    return field.lower() in _STEPS.findall(path.lower())
 
 
 def is_field(path: str, field: str) -> bool:
     """Whether a property (a name or path) is this field itself."""
-    return _STEPS.findall(path)[-1:] == [field]
+    return _STEPS.findall(path.lower())[-1:] == [field.lower()]
+
+
+def is_code(seen: str, code: str) -> bool:
+    """Whether a code is the one that is due; one field that is missing is also one of the set of mandatory fields."""
+    return seen == code or (code == MANDATORY and seen == MANDATORY_ANY_OF)
 
 
 def reports(answer: Response, field: str, code: str | None = None) -> bool:
     """Whether the errors array names a field, with this code if one is given."""
     return any(
-        names_field(path, field) and (code is None or named == code) for named, path in elements(answer)
+        names_field(path, field) and (code is None or is_code(named, code))
+        for named, path in elements(answer)
     )
 
 
 def holds_code(answer: Response, code: str) -> bool:
     """Whether some element has this code."""
-    return any(named == code for named, _ in elements(answer))
+    return any(is_code(named, code) for named, _ in elements(answer))
 
 
 def outcome(exchange: Exchange) -> str:

@@ -95,7 +95,9 @@ def _accepts(condition: Callable[[Response], bool]) -> Callable[[Response], str 
 
 
 def _echo(response: Response, *, secret: str) -> str | None:
-    shown = any(_stands_in(secret, text) for text in (*response.headers.values(), response.text))
+    # A session cookie with the token tells it to nobody else.
+    headers = (text for name, text in response.headers.items() if name.lower() != "set-cookie")
+    shown = any(_stands_in(secret, text) for text in (*headers, response.text))
     return f"{response.status} with the secret of the request in it" if shown else None
 
 

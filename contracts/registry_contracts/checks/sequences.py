@@ -76,7 +76,7 @@ class Step:
     def taken(self) -> bool:
         """Whether the service accepted the request: 2xx, and no errors."""
         answer = self.answer
-        return answer is not None and 200 <= answer.status < 300 and not self._turned_down(answer)
+        return answer is not None and answer.success and not answer.redirect and not self._turned_down(answer)
 
     @property
     def refused(self) -> bool:

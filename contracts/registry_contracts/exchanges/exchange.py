@@ -124,6 +124,7 @@ NO_BODY: Final = Body()
 UNKNOWN_BODY: Final = Body(whole=False)
 
 
+NO_CONTENT: Final = 204
 _SEE_OTHER: Final = 303
 _DOCUMENT_PATH: Final = "/documents/"
 #: Addresses of an attachment and of its thumbnail, which a service may deliver by a redirect.
@@ -135,7 +136,8 @@ class Response:
     """The service's answer, from `url`, after so many redirects (`hops`).
 
     `realm_given` is the Realm header of the request, if the settings replace names. `charset` is that of JSON which was
-    not sent in UTF-8; `body` is in UTF-8.
+    not sent in UTF-8; `body` is in UTF-8. `absent`: a success status of an exists check that tells that nothing is
+    there.
     """
 
     status: int
@@ -146,6 +148,7 @@ class Response:
     hops: int = 0
     realm_given: str = ""
     charset: str = ""
+    absent: bool = False
 
     @property
     def content(self) -> bytes:
@@ -154,9 +157,9 @@ class Response:
 
     @property
     def success(self) -> bool:
-        """2xx, a redirect of a download, or a 303 that leads to a document."""
+        """2xx, a redirect of a download, or a 303 that leads to a document; not of what is `absent`."""
         if not self.redirect:
-            return 200 <= self.status < 300
+            return 200 <= self.status < 300 and not self.absent
         to_document = self.status == _SEE_OTHER and _DOCUMENT_PATH in self.headers.get("location", "")
         return to_document or _DOWNLOAD.search(urlsplit(self.url).path) is not None
 
@@ -167,8 +170,8 @@ class Response:
 
     @property
     def refusal(self) -> bool:
-        """4xx: the request was refused."""
-        return 400 <= self.status < 500
+        """4xx, or `absent`: the request was refused."""
+        return 400 <= self.status < 500 or self.absent
 
     @property
     def media_type(self) -> str:

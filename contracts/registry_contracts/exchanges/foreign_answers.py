@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.exchanges.exchange import NO_CONTENT, Exchange, Response
 from registry_contracts.exchanges.intermediaries import challenge, marks, store
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.safe_text import cut, plain_line
@@ -38,7 +38,6 @@ _SITE_KNOWN_AFTER: Final = 3
 _DATED_FOR_ONE: Final = 4
 _SIGN_IN: Final = "createToken"
 _EXISTS: Final = "draftExists"
-_NO_CONTENT: Final = 204
 _NO_BODY: Final = "none"
 _FAILED: Final = 500
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]+)", re.IGNORECASE)
@@ -271,7 +270,7 @@ class ForeignAnswers:
         """Whether a success lacks the body that the operation must return."""
         # A Location names the record as well as a body does, and no intermediary knows it.
         placed = "location" in answer.headers
-        nothing_due = placed or answer.status == _NO_CONTENT or answer.text.strip() == "null"
+        nothing_due = placed or answer.status == NO_CONTENT or answer.text.strip() == "null"
         if nothing_due or exchange.operation is None:
             return False
         if exchange.operation in operations_with(answers="file"):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from registry_contracts.exchanges.exchange import Response
+from registry_contracts.exchanges.exchange import NO_CONTENT, Response
 from registry_contracts.file_formats import parts
 from registry_contracts.interface.operations import is_valid_uid
 from registry_contracts.safe_text import cut, listed
@@ -21,7 +21,6 @@ from registry_contracts.safe_text import cut, listed
 _DEEPEST = 64
 #: Deepest nesting of members that may name a record's id.
 _DEEPEST_NAMED = 3
-_NO_CONTENT = 204
 #: Characters of a value in a message.
 _SHOWN = 80
 #: Usual names of arrays of records in envelopes, and of other arrays beside them.
@@ -148,7 +147,7 @@ def records(answer: Response) -> list[dict[str, Any]] | None:
         Ambiguous: the envelope holds several arrays of objects, and their names do not decide.
     """
     body = answer.json
-    if answer.status == _NO_CONTENT and not answer.content:
+    if answer.status == NO_CONTENT and not answer.content:
         return []
     if isinstance(body, list):
         return _as_records(body)

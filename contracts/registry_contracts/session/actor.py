@@ -9,14 +9,14 @@ from __future__ import annotations
 import json as jsonlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from msgspec import UNSET, UnsetType
 
-from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.interface.operations import UID_SHORTEST
+from registry_contracts.exchanges.exchange import NO_CONTENT, Exchange
+from registry_contracts.interface.operations import UID_SHORTEST, Operation
 from registry_contracts.session.authentication import SIGN_IN
 from registry_contracts.session.pipeline import Request, encoded, listed_headers
 from registry_contracts.session.session import Session
@@ -153,9 +153,31 @@ class Actor(OperationCalls):
             gathered=self.exchanges,
         )
         exchange = self.session.send(request)
+        if described.needs in ("draft", "attachment") and own and request.altered in ("", "realm"):
+            parts: dict[str, Any] = {"path": path, "query": pairs, "realm": realm}
+            exchange = self._told_by_no_content(exchange, described, parts)
         if own and self.judge is not None and not request.altered and not request.once:
             self.judge(exchange)
         return exchange
+
+    def _told_by_no_content(
+        self, exchange: Exchange, operation: Operation, parts: dict[str, Any]
+    ) -> Exchange:
+        """A read that was answered 204: nothing is there, which the document leaves open how to tell.
+
+        An exists check may tell by 204 that something is there: then that can be read, and every 204 means it.
+        """
+        answer, there = exchange.response, f"204 tells what is there: {operation.id}"
+        if not operation.safe or answer is None or answer.status != NO_CONTENT or self.shared.offered(there):
+            return exchange
+        if operation.method == "HEAD":
+            known = self.session.description.operations.values()
+            reader = next(each.id for each in known if (each.path, each.method) == (operation.path, "GET"))
+            read = self.send(reader, **parts).response
+            if read is not None and read.success:
+                self.shared.offer(there, value=True)
+                return exchange
+        return replace(exchange, response=replace(answer, absent=True))
 
     def _altered(
         self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced

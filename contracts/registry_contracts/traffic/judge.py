@@ -32,7 +32,7 @@ from registry_contracts.checks.workflow import Row, carries_message, misplaced_m
 from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.exchanges import readers
-from registry_contracts.exchanges.exchange import Body, Exchange, Response, in_utf8
+from registry_contracts.exchanges.exchange import NO_CONTENT, Body, Exchange, Response, in_utf8
 from registry_contracts.exchanges.foreign_answers import ForeignAnswers
 from registry_contracts.exchanges.redaction import redacted
 from registry_contracts.exchanges.request_facts import (
@@ -177,6 +177,8 @@ class Judge:
         own = response if exchange.fault is None and response is not None and response.status < 500 else None
         right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
         right = right and readable and own is not None and not 300 <= own.status < 400
+        # Whether a read tells by 204 that something is there or that nothing is, is not shown.
+        right = right and not (operation.safe and operation.needs and exchange.status == NO_CONTENT)
         step = Step(exchange, facts, own, site, facts.realm or "", who, right)
         contradictions = list(self._of_sequences(step, held))
         self.report.used[operation.id] += 1

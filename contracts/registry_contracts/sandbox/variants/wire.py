@@ -1,7 +1,9 @@
 """Variants as middleware between the service and the wire: framing, headers, redirects, refused requests."""
 
 import json
+import re
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -132,6 +134,53 @@ class _ExtraMembers(_Rewriting):
         return super().spares(scope) or _operation(scope) == "getDraft"
 
 
+def _with_errors(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """A JSON body with each element of its errors array changed."""
+    if not isinstance(value, dict) or not isinstance(value.get("errors"), list):
+        return value
+    return value | {"errors": [change(error) for error in value["errors"]]}
+
+
+@_variant("error-properties-in-capitals", "How a property of an error names a field")
+class _CapitalProperties(_Rewriting):
+    """How an error names its field is not shown: each name begins with a capital, as in `FirstName`."""
+
+    def rewritten(self, value: Any) -> bytes:
+        steps = re.compile(r"(?:^|(?<=[.]))[a-z]")
+        return json_bytes(
+            _with_errors(
+                value,
+                lambda error: error | {"property": steps.sub(lambda m: m[0].upper(), error["property"])},
+            )
+        )
+
+
+@_variant("mandatory-as-any-of", "errors-code-mandatory-any-of")
+class _MandatoryAnyOf(_Rewriting):
+    """The set of mandatory fields is not shown: a field that is missing is one of it, and told by its code."""
+
+    def rewritten(self, value: Any) -> bytes:
+        code = {"Error.Mandatory": "Error.MandatoryAnyOf"}
+        return json_bytes(
+            _with_errors(value, lambda error: error | {"code": code.get(error["code"], error["code"])})
+        )
+
+
+@_variant("absent-204", "attachment-success-status", "attachment-failure-status", "draft-failure-status")
+class _AbsentAsNoContent(Between):
+    """How a read tells that nothing is there is not shown: by 204, without content."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _operation(scope) not in _OF_WHAT_MAY_BE_ABSENT:
+            await self.app(scope, receive, send)
+            return
+        got = await ask(self.app, scope, await Request(scope, receive).body())
+        absent = got.status == 404
+        await answer_with(
+            send, replace(got, status=204, body=b"", headers=()) if absent else got, scope["method"]
+        )
+
+
 def _furnished(value: Any) -> Any:
     if isinstance(value, list):
         return [_furnished(item) for item in value]
@@ -151,6 +200,9 @@ def _furnished(value: Any) -> Any:
 
 _SIGNED = "/signed/"
 _CANONICAL = "/canonical"
+_OF_WHAT_MAY_BE_ABSENT = frozenset(
+    {"getDraft", "draftExists", "getDraftInfo", "getAttachment", "attachmentExists"}
+)
 _DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists"})
 
 
