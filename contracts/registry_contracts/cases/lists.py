@@ -45,7 +45,7 @@ _MOST_UIDS = 3
 def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     """Claim that a list is returned and holds a draft, after a few seconds at most.
 
-    A refused list contradicts the clause; it is not a failed precondition.
+    A refused list contradicts the clause, and so does JSON that cannot be read; it is not a failed precondition.
 
     Raises:
         Blocked: no item names any draft of the suite; the document does not say how an item names its draft.
@@ -53,6 +53,7 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     first = lister.page()
     if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
+        claim.holds(not first.exchange.answer.flaw, first.exchange, expected="a list")
     _look_until(True, world, lister, uid, first).claim(claim, there=True)
 
 

@@ -48,9 +48,17 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
 from registry_contracts.model.dictionary import FILE_NAMES, PLACES_BY_LANGUAGE
 from registry_contracts.model.reference import Asked, Kind, Promise, Reference
-from registry_contracts.model.rows import FORMS, Row, leaves_something
+from registry_contracts.model.rows import (
+    BEFORE_INITIATE,
+    BEFORE_SAVE,
+    FORMS,
+    Row,
+    clauses_of_refusal,
+    leaves_something,
+)
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import Namespace
+from registry_contracts.settings.target import DOCUMENT_REALMS
 
 ROLES: Final = {"caller_other": "other", "caller_nau": "nau", "caller_restricted": "restricted"}
 #: How a refusal for want of a token is answered is not shown, but that it is empty or JSON.
@@ -109,7 +117,7 @@ class RowTrials(ABC):
 
     def _try(self, row: Row) -> Attempt:
         """Send a row and judge it."""
-        tried, refused = Attempt(self._attempt.number), [row.clause] if row.reason else []
+        tried, refused = Attempt(self._attempt.number), clauses_of_refusal(row) if row.reason else ()
         with suppress(Contradiction):
             self._judge(row, Expect(tried, self._catalogue, {*self._clauses, *refused}))
         return tried
@@ -264,6 +272,9 @@ class Rows(RowTrials):
         """Claim that nothing came of what was refused, where something would."""
         if not leaves_something(row):
             return
+        if row.operation == factors.CREATE_NAMED:
+            self._claim_nothing_submitted(expect, row, sent)
+            return
         author, uid, claim = self._world.author, sent.uid, expect(row.clause, row.operation)
         if row.operation == "createAttachment":
             page = attachments_of(author, uid).page()
@@ -281,6 +292,18 @@ class Rows(RowTrials):
             self._world.once("draft-exists holds", self._tells_drafts)
         expected = "the draft stays" if due else f"no draft under {uid}"
         claim.holds(there == due, sent.exchange, look, expected=expected)
+
+    def _claim_nothing_submitted(self, expect: Expect, row: Row, sent: Sent) -> None:
+        """Claim that no record came of a refused submission, and of faulty content no draft either."""
+        faulty, operation, world = row.reason == "faulty", row.operation, self._world
+        if faulty and world.realm in DOCUMENT_REALMS:
+            look, saved = world.author.draft_exists(sent.uid), expect(BEFORE_SAVE, operation)
+            gone, expected = not usable(look).success, f"no draft under {sent.uid}"
+            if not gone:
+                world.once("draft-exists holds", self._tells_drafts)
+            saved.holds(gone, sent.exchange, look, expected=expected)
+        claim = expect(BEFORE_INITIATE if faulty else row.clause, operation)
+        self._records.claim_nothing_came_of(claim, sent.uid, sent.exchange)
 
     def _tells_drafts(self) -> bool:
         """See that the exists check tells drafts that are there from those that are not."""

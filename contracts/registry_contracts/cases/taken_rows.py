@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count, takewhile
 from typing import Any, Final
 
 from registry_contracts.cases import attachments, contents, drafts, list_pages, lists, submissions
@@ -44,7 +45,15 @@ FILE_CLAUSES: Final = (
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
     *("attachment-list-pages-cover", "attachment-several"),
 )
-LIST_CLAUSES: Final = ("list-top", "list-pages-cover", "list-mydrafts-has-mine")
+#: What a question for a list is promised; of the plain one other cases say so.
+_OF_QUESTIONS: Final = {
+    "": "",
+    "list_top": "list-top",
+    "list_page": "list-pages-cover",
+    "list_my": "list-my-answers",
+    "list_mydrafts": "list-mydrafts-has-mine",
+}
+LIST_CLAUSES: Final = tuple(filter(None, _OF_QUESTIONS.values()))
 SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
     *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
@@ -195,35 +204,50 @@ class TakenRows(RowTrials):
             self._preview(expect, made)
 
     def _claim_list_of_files(self, expect: Expect, made: Attachment, by: Actor) -> None:
-        """Claim that the list that was read last names a file once, and an earlier file of the document too."""
+        """Claim that the list that was read last names a file once, and the earlier files of the document too."""
         listed = self._attempt.exchanges[-1]
         entries = readers.records(usable(listed)) if listed.operation == "listAttachments" else None
         naming = [each for each in entries or () if names_file(each, made.filename)]
         once = expect("attachment-list-pages-cover")
         once.holds(not list_pages.repeated(naming), listed, expected=f"{made.filename} once")
-        self._claim_earlier_listed(expect, made.uid, by, entries or ())
-        self._world.offer(_first_file_of(made.uid), made.filename)
+        self._claim_earlier_listed(expect, made.uid, by, entries)
+        self._note_listed(made.uid, made.filename)
+
+    def _note_listed(self, uid: str, name: str) -> None:
+        """Tell the next rows on a document that it has a file of this name."""
+        number = len(self._earlier(uid))
+        self._world.offer(f"file {number} of {uid}", name)
+
+    def _earlier(self, uid: str) -> list[str]:
+        """The names of a document's files that rows have noted."""
+        offered = (self._world.offered(f"file {number} of {uid}") for number in count())
+        return list(takewhile(bool, offered))
 
     def _claim_earlier_listed(
-        self, expect: Expect, uid: str, by: Actor, entries: Iterable[list_pages.Record] = ()
+        self, expect: Expect, uid: str, by: Actor, entries: Iterable[list_pages.Record] | None = None
     ) -> None:
-        """Claim that a document lists the file of an earlier row, if it is not among the entries that were read."""
-        earlier = self._world.offered(_first_file_of(uid))
-        if earlier and not any(names_file(each, earlier) for each in entries):
-            several = expect("attachment-several", "listAttachments")
-            attachments.claim_listed(several, self._world, Attachment(uid, None, earlier, b""), by=by)
+        """Claim that a document lists its earlier files; `entries` are those of a list that was read just now."""
+        earlier = self._earlier(uid)
+        if earlier and entries is None:
+            entries = list_pages.attachments_of(by, uid).page().records
+        for name in earlier:
+            if not any(names_file(each, name) for each in entries or ()):
+                several = expect("attachment-several", "listAttachments")
+                attachments.claim_listed(several, self._world, Attachment(uid, None, name, b""), by=by)
 
     def _document(self, row: Row, by: Actor) -> tuple[str, Exchange]:
-        """A document with one file, and its save; rows of an account and a form of identifier share it at first."""
+        """A document with files, and its save; rows of an account and a form of identifier share it at first."""
         world = self._world
 
         def make() -> tuple[str, Exchange]:
-            uid, earlier = identifier_of(row, world.fresh), f"{world.uid(16)}.txt"
+            uid = identifier_of(row, world.fresh)
             if not self._anew:
                 world.keep(uid)
             saved = world.save(uid, world.samples.draft(uid), by=by)
-            if taken(by.send("createAttachment", path={"uid": uid, "filename": earlier}, body=b"earlier\n")):
-                world.offer(_first_file_of(uid), earlier)
+            for _ in range(2 if self._anew else 1):  # two make a list of three, as in shared documents
+                name = f"{world.uid(16)}.txt"
+                if taken(by.send("createAttachment", path={"uid": uid, "filename": name}, body=b"earlier\n")):
+                    self._note_listed(uid, name)
             return uid, saved
 
         name = f"document for files of rows, {by.role} {form_of(row)}"
@@ -269,14 +293,13 @@ class AcceptedRows(TakenRows, Rows):
 
     def _claim_list(self, row: Row, expect: Expect, exchange: Exchange) -> None:
         """Claim that a list has no more entries than were asked for, and names no draft of the run twice."""
-        _need_rights(row, exchange)
-        answer, top = usable(exchange), exchange.notes["top"]
+        answer = usable(exchange)
         entries = readers.records(answer) if answer.success else None
-        # JSON that cannot be read is no list either, and says nothing else.
-        if top and (entries is not None or (answer.success and answer.flaw)):
-            expect("list-top").at_most(exchange, int(top))
         if entries is None:
+            self._claim_page_given(row, expect, exchange)
             raise Untested(f"what {row.words} lists is told by no list: {answer.quote()}")
+        if top := exchange.notes["top"]:
+            expect("list-top").at_most(exchange, int(top))
         if "list_page" in row.names and not entries:
             self._claim_second_page(row, expect)
         if "list_mydrafts" in row.names and row.callers:
@@ -284,6 +307,18 @@ class AcceptedRows(TakenRows, Rows):
         own = [each for each in entries if self._world.fresh.prefix in json.dumps(each)]
         expected = "no entry twice"
         expect("list-pages-cover").holds(not list_pages.repeated(own), exchange, expected=expected)
+
+    def _claim_page_given(self, row: Row, expect: Expect, exchange: Exchange) -> None:
+        """Claim that a list is JSON that can be read, and is given to an account that is given the plain list."""
+        answer, clause = usable(exchange), _OF_QUESTIONS[row.of("", *_OF_QUESTIONS)]
+        if not clause:
+            return
+        if row.callers and answer.status in _FOR_THE_ACCOUNT:
+            plain = self._caller(row)[0].list_drafts()
+            if usable(plain).success:
+                expect(clause).accepted(exchange)
+        elif answer.success and answer.flaw:
+            expect(clause).holds(False, exchange, expected="a list")
 
     def _claim_has_mine(self, row: Row, expect: Expect) -> None:
         """Claim that the collection mydrafts of another account holds a draft of it, if it may save one."""
@@ -310,11 +345,6 @@ class AcceptedRows(TakenRows, Rows):
             return self._records.spendable()
         except Blocked as none:
             raise Untested(str(none)) from None  # the scenario of updates had the first of them
-
-
-def _first_file_of(uid: str) -> str:
-    """Under which a row offers its file to the next rows on its document."""
-    return f"first file of {uid}"
 
 
 def _need_rights(row: Row, *sent: Exchange) -> None:
@@ -350,10 +380,11 @@ def _texts(row: Row) -> Iterator[tuple[str, str, object]]:
 
 def _promised(row: Row, document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The members of a document that are to come back, by the clause that promises it."""
-    promised: dict[str, dict[str, Any]] = {}
+    promised = {"draft-get-content": dict(document)}
     for clause, name, value in _texts(row):
+        del promised["draft-get-content"][name]
         promised.setdefault(clause, {})[name] = value
-    return promised or {"draft-get-content": document}
+    return promised
 
 
 def _content_of(row: Row, mark: str) -> bytes:

@@ -160,9 +160,26 @@ def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
     return tuple(dict.fromkeys(rows))
 
 
+#: Reasons for which nothing is submitted, says the document, whatever the answer.
+_NOTHING_SUBMITTED: Final = ("faulty", "batch_too_long", "info_too_long")
+#: The steps that a submission with faulty content does not reach.
+BEFORE_SAVE, BEFORE_INITIATE = (
+    "workflow-order-validation-before-save",
+    "workflow-order-validation-before-initiate",
+)
+
+
 def leaves_something(row: Row) -> bool:
     """Whether a wrongly accepted row would leave something, so that a check is worth a request."""
+    if row.operation == factors.CREATE_NAMED:
+        return row.reason in _NOTHING_SUBMITTED
     return row.reason in factors.CREDENTIALS and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
+
+
+def clauses_of_refusal(row: Row) -> tuple[str, ...]:
+    """The clauses that a refused row shows: that of its reason, and those on what it does not leave."""
+    faulty = row.operation == factors.CREATE_NAMED and row.reason == "faulty"
+    return (row.clause, *((BEFORE_SAVE, BEFORE_INITIATE) if faulty else ()))
 
 
 #: Forms of identifiers except the ordinary one.

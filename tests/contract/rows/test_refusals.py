@@ -37,7 +37,7 @@ def each(operations: Iterable[str]) -> pytest.MarkDecorator:
 
     def marks(row: table.Row) -> list[pytest.MarkDecorator]:
         in_smoke = row.operation in IN_SMOKE and first[row.operation] is row
-        return [contract(row.clause), *([smoke(requests=3)] if in_smoke else [])]
+        return [contract(*table.clauses_of_refusal(row)), *([smoke(requests=3)] if in_smoke else [])]
 
     return for_each_row(rows, marks)
 
