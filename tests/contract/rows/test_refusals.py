@@ -43,7 +43,7 @@ def each(operations: Iterable[str]) -> pytest.MarkDecorator:
 
 
 @each(factors.WORKFLOW)
-@contract(*submissions.ERROR_CLAUSES, operations=factors.WORKFLOW, requests=1.1, turns=True)
+@contract(*submissions.ERROR_CLAUSES, operations=factors.WORKFLOW, requests=1.2, turns=True)
 def test_a_submission_is_refused(rows: Rows, row: table.Row) -> None:
     """A submission with one reason for a refusal is refused, with that reason's message if no other can apply."""
     rows.claim(row)

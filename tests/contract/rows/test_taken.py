@@ -29,7 +29,7 @@ def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
 @contract(
     *taken_rows.FILE_CLAUSES,
     operations=("createAttachment", "listAttachments", "attachmentExists", "getAttachment"),
-    requests=4.7,
+    requests=5.8,
     turns=True,
 )
 def test_a_file_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
@@ -46,7 +46,7 @@ def test_a_record_is_created_whatever_the_form(accepted_rows: AcceptedRows, row:
 
 @for_each_row(partial(table.taken, factors.CREATE_NAMED))
 @contract(
-    *taken_rows.SUBMISSION_CLAUSES, operations=[factors.CREATE_NAMED], requests=4, turns=True, records=1
+    *taken_rows.SUBMISSION_CLAUSES, operations=[factors.CREATE_NAMED], requests=5, turns=True, records=1
 )
 def test_a_named_record_is_created_whatever_the_form(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document under a free identifier is accepted in every form; the identifier is in use from then on."""
@@ -68,7 +68,7 @@ def test_a_contact_is_updated_whatever_the_form(accepted_rows: AcceptedRows, row
 
 
 @for_each_row(partial(table.taken, "listDrafts"))
-@contract(*taken_rows.LIST_CLAUSES, operations=["listDrafts"], requests=1, turns=True)
+@contract(*taken_rows.LIST_CLAUSES, operations=["listDrafts"], requests=1.3, turns=True)
 def test_a_list_answers_whoever_asks(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A list of drafts has no more entries than $top allows, and none twice, for every account."""
     accepted_rows.claim(row)

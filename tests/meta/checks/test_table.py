@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from registry_contracts.cases.contents import RED
+from registry_contracts.checks import errors_array
 from registry_contracts.checks.definition import Check
 from registry_contracts.checks.documents import digest_of, is_image
 from registry_contracts.checks.outcomes import Attempt, CheckOutcome
@@ -192,6 +193,29 @@ def test_a_request_without_a_token_has_to_be_refused() -> None:
 )
 def test_an_answer_is_held_to_what_it_has_to_carry(parts: tuple[Any, ...], clause: str) -> None:
     assert clause in found(judged(*parts))
+
+
+@pytest.mark.parametrize(
+    ("code", "named", "right"),
+    [
+        ("Error.Mandatory", "document.FirstName", True),
+        ("Error.MandatoryAnyOf", "firstName", True),
+        ("Error.InvalidType", "firstName", False),
+        ("Error.Mandatory", "firstNames", False),
+    ],
+)
+def test_an_error_may_name_a_missing_field_in_any_letter_case_and_as_one_of_a_set(
+    code: str, named: str, right: bool
+) -> None:
+    errors = messages.response(400, json.dumps({"errors": [{"code": code, "property": named}]}).encode())
+    assert errors_array.reports(errors, "firstName", errors_array.MANDATORY) is right
+
+
+def test_a_token_in_a_cookie_is_told_to_nobody_else() -> None:
+    cookie = messages.response(
+        200, b"{}", {"set-cookie": f"session={TOKEN}", "content-type": "application/json"}
+    )
+    assert "no-secret-echoed" not in found(judged("GET", DRAFT, cookie))
 
 
 def test_a_right_request_that_is_refused_is_a_finding_only_where_it_is_known_to_be_right() -> None:

@@ -24,12 +24,16 @@ class Registry:
 
     def __init__(self) -> None:
         self.refuses: Callable[[str], int] = lambda _: 200
+        self.of_method: dict[str, int] = {}
         self.issued = 0
         self.sign_in_status = 200
 
     def __call__(self, request: Received, _: object) -> bytes:
         if not request.target.endswith("/token"):
-            return answer(f"{self.refuses(request.headers.get('authorization', ''))} Thus", JSON)
+            status = self.of_method.get(request.method) or self.refuses(
+                request.headers.get("authorization", "")
+            )
+            return answer(f"{status} Thus", JSON)
         self.issued += 1
         end = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
         token = {"authenticationToken": f"token-{self.issued:09}", "expiration": end}
@@ -111,3 +115,15 @@ def test_a_token_that_was_forgotten_is_renewed_and_noted(stage: SimpleNamespace,
     assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 200
     assert bool(stage.author.another_token_that_ended_early()) is not disturbed
     assert stage.session.faults == ({} if disturbed else {ENDED_EARLY: 1})
+
+
+@pytest.mark.parametrize(
+    ("head", "get", "absent"),
+    [(204, 204, True), (204, 404, True), (204, 200, False), (200, 404, False)],
+)
+def test_no_content_tells_that_nothing_is_there_unless_it_can_be_read(
+    stage: SimpleNamespace, head: int, get: int, absent: bool
+) -> None:
+    stage.registry.of_method = {"HEAD": head, "GET": get}
+    for _ in range(2):
+        assert stage.author.draft_exists(UID).answer.success is not absent
