@@ -56,10 +56,6 @@ _FOUND = replace(_OTHER, says="{} but should find none.")
 _MADE_UP: Final = do.answer(
     lambda r, got: answer_json(201, {"id": 1_000_000}) if got.status == 404 and r.signed_in else got)
 ROWS: Final = (
-    _FILE("text-only", "create-accepted", do.refuse_before(), "is refused when it is not UTF-8 text", "body~\ufffd"),
-    _FILE("name-in-small-letters", "name-kept",
-        do.send(lambda r: r.with_params(filename=r.params["filename"].lower())),
-        "is kept under its name in small letters, and found under no other"),
     _FILE("needs-extension", "name-without-extension", do.refuse_before(),
         "is refused when its name has no extension", "-filename~[.]"),
     _FILE("size-above-cut", "size-above", do.send(lambda r: replace(r, body=r.body[: _limit(r)])),

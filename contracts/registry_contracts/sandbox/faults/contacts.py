@@ -134,9 +134,6 @@ ROWS: Final = (
         ("term-as-value", "code-unexpected-term", TERM, VALUE),
         ("kind-as-mandatory", "code-mandatory", KIND, MANDATORY),
     ),
-    _REFUSAL("property-is-document", "property-names-field", do.report(lambda errors:
-        [e if e["code"] == MANDATORY else {**e, "property": "document"} for e in errors]),
-        "names the property document for all errors but missing fields"),
     Rows("errors-", "contact-", CONTACTS)("first-missing-only", "all-missing-named", do.report(lambda errors:
         [e for at, e in enumerate(errors) if at == 0 or e["code"] != MANDATORY]),
         "The refusal of faulty content names the first of several missing fields alone"),

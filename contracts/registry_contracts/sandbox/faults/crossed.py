@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import cycle, islice, product
 from random import Random
@@ -137,15 +138,23 @@ def _fault(effect: Effect, operation: str, values: Sequence[Condition]) -> Fault
 
 @cache
 def plainest() -> Mapping[str, Fault]:
-    """By clause a fault that breaks it alone, without a condition if possible, else with one."""
-    found: dict[str, Fault] = {}
+    """By clause a fault that breaks it, first of all, with one condition at most.
+
+    Best is one that breaks it alone, then what accepts a request that must be refused, then what breaks few others.
+    """
+    made = []
     places = [(effect, operation) for make in _TABLES for effect in make() for operation in effect.at]
     for conditional, (effect, operation) in product((False, True), places):
         every = [[value] for values in table(operation).values() for value in values] if conditional else [[]]
-        for values in every:
-            broken = _broken(effect, operation, values)
-            if len(broken) == 1 and broken[0] not in found:
-                found[broken[0]] = _fault(effect, operation, values)
+        made += [(_broken(effect, operation, values), effect, operation, values) for values in every]
+    made.sort(
+        key=lambda each: (len(each[0]) > 1, len(each[0]) > 1 and each[1].name != "accepted", len(each[0]))
+    )
+    found: dict[str, Fault] = {}
+    for broken, effect, operation, values in made:
+        for clause in (name for name in broken if name not in found):
+            first = tuple(dict.fromkeys((clause, *broken)))
+            found[clause] = replace(_fault(effect, operation, values), breaks=first)
     return found
 
 

@@ -40,7 +40,7 @@ class Fault:
 
     Attributes:
         name: Ends with `@CONDITION` if the fault does not always act.
-        breaks: The clauses that it breaks. A fault that names one clause breaks no other.
+        breaks: The clauses that it breaks; the fixed set tries it for the first one.
         at: Operations at which it acts.
         effect: Answers in place of the service.
         says: One sentence on what the altered service does.
@@ -70,11 +70,6 @@ class Fault:
         """Must, when it breaks a must clause; else should."""
         levels = {load_catalogue().clause(clause).level for clause in self.breaks}
         return Level.MUST if Level.MUST in levels else Level.SHOULD
-
-    @property
-    def alone(self) -> bool:
-        """Whether it breaks one clause and no other."""
-        return len(self.breaks) == 1
 
     @property
     def realms(self) -> tuple[str, ...]:

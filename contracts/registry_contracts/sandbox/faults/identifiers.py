@@ -15,7 +15,6 @@ from registry_contracts.sandbox.faults.places import DRAFTS, FILES
 
 _OF_DOCUMENTS: Final = (*DRAFTS, *FILES)
 _SAVED: Final = ("saveDraft", "getDraft", "draftExists")
-_AND_DELETED: Final = (*_SAVED, "deleteDraft")
 #: A character of the rule, as a pattern.
 _RIGHT: Final = "[A-Za-z0-9_-]"
 
@@ -47,22 +46,16 @@ def other_case(request: Request, uids: Iterable[str]) -> str | None:
 # fmt: off
 #: Letters of other scripts, and a line break behind an identifier.
 _LETTER, _BREAK = r"[^\W\d_A-Za-z]", rf"uid~^{_RIGHT}{{11,128}}\n\Z"
-_REFUSES = Rows("uid-refuses-", "uid-", says="A uid {} is refused.")
+_REFUSES = Rows("uid-refuses-", "uid-", _SAVED, "A uid {} is refused.")
 _ACCEPTS = Rows("uid-", "uid-", _OF_DOCUMENTS, "A uid may {}.")
 _UID = Rows("uid-", "uid-", _OF_DOCUMENTS)
 ROWS: Final = (
-    *each(lambda name, clause, at, length:
-        _REFUSES(name, clause, do.refuse_before(), f"of {length} characters", rf"uid~^.{{{length}}}\Z", at=at),
-        ("eleven", "shortest", DRAFTS, 11),
-        ("eleven-on-thumbnail", "files-at-the-edges", "getAttachmentThumbnail", 11),
-        ("65", "any-kind", _SAVED, 65),
-        ("128", "longest", DRAFTS, 128),
-    ),
-    *each(lambda name, clause, at, where, words: _REFUSES(name, clause, do.refuse_before(), words, where, at=at),
-        ("last-hyphen", "hyphen", _AND_DELETED, r"uid~[A-Za-z0-9].*-\Z", "that ends with a hyphen"),
-        ("underscore", "underscore", _AND_DELETED, "uid~_ uid~[A-Za-z0-9]", "with an underscore"),
-        ("digits-only", "digits-only", _AND_DELETED, r"uid~^[0-9]+\Z", "of digits alone"),
-        ("hyphens-only", "hyphens-only", _AND_DELETED, r"uid~^-+\Z", "of hyphens alone"),
+    _REFUSES("eleven-on-thumbnail", "files-at-the-edges", do.refuse_before(), "of 11 characters", r"uid~^.{11}\Z",
+        at="getAttachmentThumbnail"),
+    *each(lambda name, clause, where, words: _REFUSES(name, clause, do.refuse_before(), words, where),
+        ("65", "any-kind", r"uid~^.{65}\Z", "of 65 characters"),
+        ("last-hyphen", "hyphen", r"uid~[A-Za-z0-9].*-\Z", "that ends with a hyphen"),
+        ("underscore", "underscore", "uid~_ uid~[A-Za-z0-9]", "with an underscore"),
     ),
     *each(lambda name, clause, where, words: _ACCEPTS(name, clause, _under_another_name, words, where),
         ("accepts-plus", "forbidden-characters", _holding("[+]"), "hold a plus sign"),

@@ -53,7 +53,7 @@ def load(name: str) -> Fault:
 
 @cache
 def fixed_set() -> tuple[Fault, ...]:
-    """The hand-written faults that break a clause alone, and a crossed one for each clause without such a fault."""
-    alone = [fault for fault in population().values() if fault.alone]
-    broken = {fault.breaks[0] for fault in alone}
-    return (*alone, *(fault for clause, fault in crossed.plainest().items() if clause not in broken))
+    """The hand-written faults, each for its first clause, and a crossed one for each clause that is first of none."""
+    own = population().values()
+    broken = {fault.breaks[0] for fault in own}
+    return (*own, *(fault for clause, fault in crossed.plainest().items() if clause not in broken))

@@ -13,13 +13,7 @@ from msgspec import structs
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
-from registry_contracts.sandbox.faults.places import (
-    KNOWN_REALM,
-    NAMED_SUBMISSIONS,
-    SIGN_IN,
-    TYPES,
-    kebab,
-)
+from registry_contracts.sandbox.faults.places import KNOWN_REALM, NAMED_SUBMISSIONS, SIGN_IN, TYPES, kebab
 
 _NAMED, _UPDATE = NAMED_SUBMISSIONS
 #: A body is nested more than 200 levels deep, or is there and is no well-formed JSON.

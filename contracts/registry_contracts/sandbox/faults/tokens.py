@@ -6,36 +6,19 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.description import operations_with
 from registry_contracts.sandbox.authentication import Account
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request
-from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN, SUBMISSIONS, kebab
+from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN
 
 Choose = Callable[[Request], Account | None]
-#: The clause that says that an operation needs a token.
-NEEDS_TOKEN: Final = {
-    operation: clause.id
-    for clause in load_catalogue()
-    for operation in clause.operations
-    if clause.id.endswith("-needs-token")
-}
-#: Requests without an Authorization header, or with an empty one.
-ANONYMOUS: Final = "-authorization~."
 
 
 async def as_author(request: Request) -> Answer | None:
     """Serve a request as if the author sent it."""
     return await request.ask(await request.as_role("author"))
-
-
-@do.effect
-async def _with_tail(request: Request) -> Answer | None:
-    """Take an issued token with further characters after it for that token."""
-    sent = "" if request.role else request.bearer or ""
-    issued = [token for token in request.memory.issued if sent.startswith(token)]
-    return await request.ask(request.with_header("authorization", f"Bearer {issued[0]}")) if issued else None
 
 
 @do.effect
@@ -78,7 +61,6 @@ def _member(name: str, form: Callable[[datetime], Any]) -> Inject:
 _GRANTED = Rows("token-", "token-", SIGN_IN, "Signing in gives a token: {}.")
 _SIGN_IN = Rows("token-", "token-", SIGN_IN)
 _TOKEN = Rows("token-", "token-", "listDrafts")
-_ANY = Rows("", "")
 
 
 
@@ -110,13 +92,7 @@ ROWS: Final = (
         _member("expiration", lambda at: f"{at - timedelta(hours=2):%Y-%m-%dT%H:%M:%S.%f}Z"),
         "The expiration of a token is past"),
     _SIGN_IN("needs-authorization", "needs-no-token", do.refuse_before(),
-        "Signing in is refused without an Authorization header", ANONYMOUS),
-    _TOKEN("with-tail-opens", "invalid-refused", _with_tail(),
-        "A token with further characters after it is accepted",
-        at=tuple(operation for operation in NEEDS_TOKEN if operation not in SUBMISSIONS)),
-    *each(lambda operation: _ANY(f"{kebab(operation)}-without-token", NEEDS_TOKEN[operation], as_author,
-            f"{operation} serves a request without a token as the author's", ANONYMOUS, at=operation),
-        *SUBMISSIONS),
+        "Signing in is refused without an Authorization header", "-authorization~."),
     _TOKEN("opens-nothing", "opens-protected", do.refuse_before(401), "No token opens the list of drafts"),
     _TOKEN("opens-nothing", "serves-every-realm", do.refuse_before(401), "No token opens the list of drafts")
         .under("in-bch-dev"),
@@ -124,6 +100,6 @@ ROWS: Final = (
         do.send(lambda r: r.with_header("authorization", f"Bearer {r.header('authorization')[6:].strip()}")),
         "A token sent under the scheme Basic opens the list of drafts", r"authorization~(?i)^basic\s"),
     _TOKEN("ends-early", "lasts-until-expiration", _dies_after(2),
-        "A token is refused after 2 requests, long before its expiration", at=tuple(NEEDS_TOKEN)),
+        "A token is refused after 2 requests, long before its expiration", at=operations_with(protected=True)),
 )
 # fmt: on
