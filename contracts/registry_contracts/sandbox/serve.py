@@ -211,6 +211,7 @@ def altered(settings: Settings) -> "Starlette":
     from starlette.middleware import Middleware  # noqa: PLC0415 - as above
 
     from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
+    from registry_contracts.sandbox.faults.messages import Between  # noqa: PLC0415
     from registry_contracts.sandbox.variants import chosen, habits_of  # noqa: PLC0415
 
     variants, faults = chosen(settings.variants), list["Fault"]()
@@ -231,11 +232,11 @@ def altered(settings: Settings) -> "Starlette":
         from registry_contracts.sandbox.faults.observer import Observer  # noqa: PLC0415
 
         # Nearest to the service, where bodies are neither compressed nor chunked.
-        app.user_middleware.append(Middleware(Observer))
+        app.user_middleware.append(Middleware(Between, act=Observer().meet))
     for fault in faults:
         from registry_contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
 
-        app.add_middleware(Injector, fault=fault)
+        app.add_middleware(Between, act=Injector(fault).meet)
     return app
 
 
