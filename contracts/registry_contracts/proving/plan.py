@@ -12,7 +12,7 @@ from zlib import crc32
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.proving.services import AND, draw_services, drawable
 from registry_contracts.proving.trials import FAITHFUL, Kind, Part, Trial
-from registry_contracts.sandbox.faults import crossed, population
+from registry_contracts.sandbox.faults import population
 from registry_contracts.sandbox.faults.fault import Fault
 from registry_contracts.sandbox.variants import ALL as VARIANTS
 from registry_contracts.sandbox.variants import chosen
@@ -91,7 +91,7 @@ def drawn_trials(
     """Whole runs of a profile on drawn services and on crossed faults."""
     for name in islice(draw_services(seed), services):
         yield service_trial(Part.DRAWN, name, seed, realm, profile)
-    for fault in crossed.draw(faults, seed, by_night=Profile(profile).includes(Profile.NIGHTLY)):
+    for fault in population.draw(faults, seed, by_night=Profile(profile).includes(Profile.NIGHTLY)):
         yield fault_trial(fault, seed, realm, profile)
 
 

@@ -217,7 +217,7 @@ def altered(settings: Settings) -> "Starlette":
     variants, faults = chosen(settings.variants), list["Fault"]()
     layers = [layer for variant in variants for layer in variant.parts]
     if settings.faults:
-        from registry_contracts.sandbox.faults.judged import LAYERS  # noqa: PLC0415 - as above
+        from registry_contracts.sandbox.faults.effects import LAYERS  # noqa: PLC0415 - as above
         from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415
 
         layers += LAYERS

@@ -8,7 +8,7 @@ from registry_contracts.errors import UsageError
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import factors
-from registry_contracts.sandbox.faults import conditions, crossed, held, population
+from registry_contracts.sandbox.faults import conditions, held, population
 from registry_contracts.sandbox.faults.conditions import OPERATIONS, conditions_of
 from registry_contracts.sandbox.faults.messages import COUNTS_PATH
 from tests.meta.samples import CONTACT_SCHEMA, contact, draft_path, record
@@ -39,8 +39,8 @@ def test_the_fixed_set_has_a_fault_for_every_clause() -> None:
 
 @pytest.mark.parametrize("by_night", [False, True])
 def test_a_draw_holds_faults_that_break_a_must_and_that_their_names_give_again(*, by_night: bool) -> None:
-    drawn = crossed.draw(300, 3, by_night=by_night)
-    assert drawn == crossed.draw(300, 3, by_night=by_night) != crossed.draw(300, 4, by_night=by_night)
+    drawn = population.draw(300, 3, by_night=by_night)
+    assert drawn == population.draw(300, 3, by_night=by_night) != population.draw(300, 4, by_night=by_night)
     assert len(set(drawn)) == len(drawn)
     for fault in drawn:
         assert population.load(fault.name) == fault
@@ -50,7 +50,7 @@ def test_a_draw_holds_faults_that_break_a_must_and_that_their_names_give_again(*
     several = {len(conditions_of(fault.when)) for fault in drawn if fault.when}
     assert several == ({1, 2, 3} if by_night else {1, 2})
     effects = (fault.name.partition("@")[0].partition(":") for fault in drawn)
-    groups = Counter(crossed.effects()[operation][effect].group for operation, _, effect in effects)
+    groups = Counter(population.effects()[operation][effect].group for operation, _, effect in effects)
     assert set(groups.values()) == {300 // len(groups)}
 
 

@@ -7,14 +7,7 @@ from itertools import cycle
 from typing import Any, Final
 
 from registry_contracts.sandbox.faults import effects as do
-from registry_contracts.sandbox.faults.effects import (
-    KIND,
-    LOCALE,
-    MANDATORY,
-    PROPERTY,
-    TERM,
-    VALUE,
-)
+from registry_contracts.sandbox.faults.effects import KIND, LOCALE, MANDATORY, PROPERTY, TERM, VALUE
 from registry_contracts.sandbox.faults.fault import Fault, Rows, each
 from registry_contracts.sandbox.faults.messages import Inject, Request
 from registry_contracts.sandbox.faults.places import CONTACTS, KNOWN_SCHEMA, SUBMISSIONS, kebab

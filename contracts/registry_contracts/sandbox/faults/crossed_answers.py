@@ -12,18 +12,17 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.conditions import OPERATIONS
-from registry_contracts.sandbox.faults.crossed_rows import (
+from registry_contracts.sandbox.faults.effects import (
     At,
     Clauses,
     Effect,
+    Errors,
+    Record,
     Rule,
     Side,
     Values,
-    done,
-    put_back,
     row,
 )
-from registry_contracts.sandbox.faults.judged import Errors, Record
 from registry_contracts.sandbox.faults.lists import like, of_other_documents
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
@@ -35,7 +34,6 @@ from registry_contracts.sandbox.faults.messages import (
 )
 from registry_contracts.sandbox.faults.places import CONTACTS, DRAFTS, FILES, NAMED_SUBMISSIONS, SUBMISSIONS
 from registry_contracts.sandbox.faults.protocol import ACCEPTANCE, with_those_of_others
-from registry_contracts.sandbox.faults.tokens import as_author
 from registry_contracts.sandbox.faults.workflow import message_of, under_first_schema
 
 _SAVE, _GET, _EXISTS, _DELETE, _INFO = DRAFTS
@@ -49,9 +47,9 @@ async def without_effect(request: Request) -> Answer:
     """Let the service answer, and take back what it did."""
     before = request.memory.held.rows(request.uid)
     got = await request.ask()
-    if done(got) and not request.operation.safe:
+    if got.done and not request.operation.safe:
         made = request.uid or str(got.member.get("identifier"))
-        put_back(request, before if request.uid else _NO_ROWS, made)
+        request.memory.alter(partial(held.Held.put, uid=made, rows=before if request.uid else _NO_ROWS))
         request.memory.held.unused(request.params.get("tempFileId", ""))
     return got
 
@@ -61,7 +59,7 @@ def _refusing(status: int, first: Inject) -> Inject:
 
     async def refused(request: Request) -> Answer | None:
         got = await first(request)
-        if got is None or not done(got) or (request.operation.answers == "list" and not got.items):
+        if got is None or not got.done or (request.operation.answers == "list" and not got.items):
             return got
         return replace(do.REFUSED, status=status)
 
@@ -71,7 +69,7 @@ def _refusing(status: int, first: Inject) -> Inject:
 @do.effect
 async def _identifier(request: Request, what: str) -> Answer | None:
     got, kept = await request.ask(), request.memory.kept
-    if not done(got):
+    if not got.done:
         return got
     first = kept.setdefault("identifier", got.member.get("identifier"))
     return got.with_member("identifier", {"lost": MISSING, "empty": "", "of-first": first}[what])
@@ -86,10 +84,14 @@ async def _as_if_absent(request: Request, *, lock_alone: bool = False) -> Answer
     versions = [version for version in before["versions"] if lock_alone or version[1] != request.realm]
     request.memory.held.put(request.uid, {"locks": locks, "versions": versions})
     got = await request.ask()
-    request.memory.changed = done(got)
-    if not done(got):
+    request.memory.changed = got.done
+    if not got.done:
         request.memory.held.put(request.uid, {name: before[name] for name in ("locks", "versions")})
     return got
+
+
+async def _as_author(request: Request) -> Answer:
+    return await request.ask(await request.as_role("author"))
 
 
 async def _found(request: Request) -> Answer:
@@ -118,7 +120,7 @@ _AS_IF: Final[Mapping[str, Inject]] = {
     "only_longer": _near(str.startswith),
     "only_shorter": _near(lambda a, b: b.startswith(a)),
     "file_of_another": do.send(lambda r: held.at_file(r, file) if (file := held.file_of(r)) else None),
-    **dict.fromkeys(("caller_restricted", "anonymous", "token_invented", "token_half"), as_author),
+    **dict.fromkeys(("caller_restricted", "anonymous", "token_invented", "token_half"), _as_author),
     **dict.fromkeys(
         ("realm_missing", "realm_unknown", "realm_unknown_in_query"),
         do.send(lambda r: r.with_options(Realm=None).with_header("realm", "abs-dev")),
@@ -135,7 +137,7 @@ async def _accepted(request: Request, given: Values) -> Answer | None:
     reason = next(value.name for value in given if value.refusing(request.operation.id))
     # Whatever else is wrong with a record is in its content.
     got = await _AS_IF.get(reason, do.ANY_CONTENT)(request)
-    return got if got is not None and done(got) else None
+    return got if got is not None and got.done else None
 
 
 @do.effect

@@ -16,7 +16,8 @@ from typing import Any, Final
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.crossed_answers import without_effect
-from registry_contracts.sandbox.faults.crossed_rows import Clauses, Effect, Side, Values, done, put_back, row
+from registry_contracts.sandbox.faults.effects import Clauses, Effect, Side, Values, row
+from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, rewritten
 from registry_contracts.sandbox.faults.places import DRAFTS, FILES, NAMED_SUBMISSIONS
 from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version
@@ -37,7 +38,7 @@ async def _late(request: Request, seconds: float) -> Answer | None:
     before = kept.rows(uid)
     got = await request.ask()
     after = kept.rows(uid)
-    if not done(got) or before == after:
+    if not got.done or before == after:
         return got
 
     def arrive() -> None:
@@ -45,7 +46,7 @@ async def _late(request: Request, seconds: float) -> Answer | None:
             if kept.rows(uid) == before:
                 kept.put(uid, after)
 
-    put_back(request, before)
+    request.memory.alter(partial(Held.put, uid=uid, rows=before))
     asyncio.get_running_loop().call_later(seconds, arrive)
     return got
 
@@ -55,8 +56,7 @@ async def _though_refused(request: Request, then: Callable[[Request, Records], o
     """Do something with a submission after it was refused for its content."""
     got = await request.ask()
     if got.errors and request.role and isinstance(request.member.get("document"), dict):
-        request.memory.held.read(partial(then, request))
-        request.memory.changed = True
+        request.memory.alter(partial(Held.read, question=partial(then, request)))
     return got
 
 
@@ -70,13 +70,12 @@ async def _with(request: Request, near: Callable[[Request], list[Any]], content:
     """Remove related drafts or files, or give related drafts another content."""
     found = near(request)
     got = await request.ask()
-    for other in found if done(got) else ():
+    for other in found if got.done else ():
         if isinstance(other, Attachment):
-            request.memory.held.read(partial(Records.remove_attachment, number=other.id))
-            request.memory.changed = True
+            removed = partial(Records.remove_attachment, number=other.id)
+            request.memory.alter(partial(Held.read, question=removed))
         elif (changed := content(request)) != other.content:
-            request.memory.held.change(other, changed)
-            request.memory.changed = True
+            request.memory.alter(partial(Held.change, draft=other, content=changed))
     return got
 
 

@@ -102,6 +102,11 @@ class Answer(Message):
         """The errors array; empty without one."""
         return self.member.get("errors") or []
 
+    @property
+    def done(self) -> bool:
+        """Whether the service accepted the request: a success without errors."""
+        return self.success and not self.errors
+
     def with_member(self, name: str, value: Any) -> Answer:
         """Set a member of an answer that is an object; `MISSING` removes it."""
         members = {**self.member, name: value}.items()
@@ -232,6 +237,11 @@ class Memory:
     def held(self) -> Held:
         """What the service stores."""
         return Held(self.service.storage)
+
+    def alter(self, change: Callable[[Held], object]) -> None:
+        """Change what the service stores."""
+        change(self.held)
+        self.changed = True
 
     def note(self, request: Request, answer: Answer) -> None:
         """Remember a request that succeeded."""

@@ -71,8 +71,7 @@ async def _both_created(request: Request) -> Answer | None:
 
 def _draft_removed(request: Request, got: Answer) -> Answer:
     if got.success and (draft := held.draft_of(request)):
-        request.memory.held.change(draft, None)
-        request.memory.changed = True
+        request.memory.alter(lambda kept: kept.change(draft, None))
     return got
 
 
