@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, TypeVar, get_type_hints
 import msgspec
 
 from registry_contracts.errors import UsageError, suggestion
-from registry_contracts.interface.cross_origin import AllowedOrigins
 
 ONE_GIGABYTE: Final = 1024**3
 """Limits, "Create attachment": 1 GB, read as 2**30 bytes."""
@@ -21,20 +20,20 @@ class Settings:
     Attributes:
         data: Folder for the database and the files; ``None`` keeps nothing after this process.
         size_limit: Largest attachment that Create accepts, in bytes.
-        habits: Habits by name; they win over those of the variants.
+        habits: Habits as NAME=VALUE; they win over those of the variants.
         observed: Count what the service shows, see ``registry_contracts.sandbox.faults.observer``.
-        origins: Pages of these origins may use it; ``None`` allows none.
+        origins: Pages of these origins may use it.
     """
 
     data: Path | None = None
     size_limit: int = ONE_GIGABYTE
     variants: tuple[str, ...] = ()
-    habits: tuple[tuple[str, Any], ...] = ()
+    habits: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     observed: bool = False
     weather: tuple[str, ...] = ()
     weather_seed: int = 1
-    origins: AllowedOrigins | None = None
+    origins: tuple[str, ...] = ()
 
 
 _Value = TypeVar("_Value")
@@ -227,9 +226,9 @@ class Habits:
 # fmt: on
 
 
-def read_habits(words: Iterable[str]) -> tuple[tuple[str, Any], ...]:
+def read_habits(words: Iterable[str]) -> dict[str, Any]:
     """Read habits given as NAME=VALUE; an unknown habit or a wrong value is a ``UsageError``."""
-    return tuple(_read_habit(word) for word in words)
+    return dict(map(_read_habit, words))
 
 
 #: The smallest and the largest value of statuses, and of some other numbers.

@@ -84,6 +84,11 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
 _USAGE: Final = 4
 
 
+def _repeated(flag: str, name: str, words: str, value: str = "NAME") -> Callable[[Any], Any]:
+    """An option that may be repeated."""
+    return click.option(flag, name, metavar=value, multiple=True, help=f"{words}; may be repeated.")
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -93,44 +98,13 @@ _USAGE: Final = 4
 @click.option(
     "--size-limit", metavar="BYTES", type=click.IntRange(0), default=ONE_GIGABYTE, help="Largest attachment."
 )
-@click.option(
-    "--variant",
-    "variants",
-    metavar="NAME",
-    multiple=True,
-    help="Server variant, as `list variants` shows; may be repeated.",
-)
-@click.option(
-    "--habit",
-    "habits",
-    metavar="NAME=VALUE",
-    multiple=True,
-    callback=lambda _context, _option, given: read_habits(given),
-    help="Another status, name or default, as `list habits` shows; may be repeated.",
-)
-@click.option(
-    "--fault",
-    "faults",
-    metavar="NAME",
-    multiple=True,
-    help="Break clauses of the interface, as `list faults` shows; may be repeated.",
-)
-@click.option(
-    "--weather",
-    metavar="NAME",
-    multiple=True,
-    help="Network fault, as `list weathers` shows; may be repeated.",
-)
+@_repeated("--variant", "variants", "Server variant, as `list variants` shows")
+@_repeated("--habit", "habits", "Another status, name or default, as `list habits` shows", "NAME=VALUE")
+@_repeated("--fault", "faults", "Break clauses of the interface, as `list faults` shows")
+@_repeated("--weather", "weather", "Network fault, as `list weathers` shows")
 @click.option("--weather-seed", type=int, default=1, show_default=True, help="Seed of the network faults.")
 @click.option("--observed", is_flag=True, help="Count what is shown, for a proof.")
-@click.option(
-    "--cors",
-    "origins",
-    metavar="ORIGIN",
-    multiple=True,
-    callback=lambda _context, _option, given: AllowedOrigins.of(given) if given else None,
-    help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
-)
+@_repeated("--cors", "origins", "Let pages of this origin use it, such as http://localhost:5173", "ORIGIN")
 def command(*, host: str, port: int, **settings: Any) -> int:
     """Serve the embedded document registry until SIGTERM or Ctrl-C.
 
@@ -190,11 +164,11 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
         closing(app.state.service),
         closing(lay_over(app, settings.weather, settings.weather_seed)) as weather,
     ):
-        if settings.origins is not None:
+        if settings.origins:
             # Outermost: a browser hides every answer without these headers, also those of faults and network faults.
             app.add_middleware(
                 CORSMiddleware,
-                allow_origins=settings.origins.names,
+                allow_origins=AllowedOrigins.of(settings.origins).names,
                 allow_methods=["*"],
                 allow_headers=["*"],
                 expose_headers=["*"],
@@ -222,7 +196,7 @@ def altered(settings: Settings) -> "Starlette":
 
         layers += LAYERS
         faults += [load(name) for name in settings.faults]
-    habits = replace(Habits(), **habits_of(variants) | dict(settings.habits))
+    habits = replace(Habits(), **habits_of(variants) | read_habits(settings.habits))
     app = create_app(settings, habits, layers)
     # Appended: nearer to the service than what undoes the encoding of paths.
     for variant in sorted(variants, key=lambda variant: -variant.layer):
