@@ -132,7 +132,6 @@ class Service(Context):
 
     def close(self) -> None:
         """Close the database and remove what was only for this process."""
-        self.lists.close()
         self.storage.close()
         self.files.close()
 

@@ -89,15 +89,12 @@ class Habits:
     attachment_id_in_link: bool = _habit(False, "an attachment is described by name, length and address alone")
     attachment_id_listed: bool = _habit(True, "a list tells the number by which an attachment is read")
     fields_shown: str = _habit("", "the only fields that describe drafts and attachments; empty shows all")
-    list_member: str | None = _habit(None, "member that wraps list items; none answers the bare array")
-    count_member: str | None = _habit(None, "member beside list_member with the number of items; none leaves it out")
     info_whole: bool = _habit(False, "the info of a draft stands in an envelope and holds the content")
     realm_capitals: bool = _habit(False, "descriptions write the realm in capitals")
     message_realm_capitals: bool = _habit(False, "messages write the realm in capitals")
     timestamp_digits: int = _habit(3, "digits of fractional seconds, 1 to 9")
     timestamp_offset: str = _habit("Z", "how a timestamp says that it is UTC")
     download_type: str | None = _habit(None, "type of every download; none goes by the file's name; or sent")
-    thumbnail_pixels: int = _habit(160, "longest side of a thumbnail")
     thumbnail_format: str = _habit("PNG", "format of a thumbnail")
     thumbnail_delay: float = _habit(0.0, "seconds after which a new file has a thumbnail")
     thumbnails_of_all: bool = _habit(True, "a file that is no image has a thumbnail")
@@ -204,7 +201,7 @@ class Habits:
     # Attachments.
     attachments_of_anything: bool = _habit(False, "a document that does not exist takes attachments")
     second_file_of_a_name: str = _habit("kept", "a name's second file: kept, refused, numbered, replaced, overwritten")
-    file_names: str = _habit("any", "names of attachments: any, plain, changed to plain ones, or harmless")
+    file_names: str = _habit("any", "names of attachments: any, plain, or changed to plain ones")
     file_name_compared: bool = _habit(True, "number and file name of an attachment belong together")
     empty_file_refused: bool = _habit(False, "an attachment without bytes is refused")
     json_file_refused: bool = _habit(False, "an attachment that is sent as JSON is refused")
@@ -212,10 +209,9 @@ class Habits:
     temporary_files_of: str = _habit("", "the one account that may persist temporary files; empty, each")
     temporary_file_prefix: str = _habit("", "beginning of the name that a persisted file is given")
     # Lists.
-    list_default_top: int | None = _habit(None, "items answered when the request gives no top; none answers all")
     list_largest_page: int | None = _habit(None, "items answered at most, whatever top asks for")
     list_largest_top: int | None = _habit(None, "the largest top that is not refused")
-    list_order: str = _habit("oldest", "default order of lists: oldest, newest, changed (last) first; or scrambled")
+    list_order: str = _habit("oldest", "default order of lists: oldest or changed (last) first, or scrambled")
     list_default_own: bool = _habit(False, "a draft list without a collection holds the caller's own")
     my_holds_drafts: bool = _habit(True, "the collection my holds drafts")
     mydrafts_holds_locked: bool = _habit(True, "the collection mydrafts holds drafts that are locked for workflow")
@@ -233,7 +229,7 @@ def read_habits(words: Iterable[str]) -> dict[str, Any]:
 
 #: The smallest and the largest value of statuses, and of some other numbers.
 _STATUSES: Final = (200, 499)
-_NUMBERS: Final = {"timestamp_digits": (1, 9), "thumbnail_pixels": (1, 4096), "token_bytes": (4, 4096)}
+_NUMBERS: Final = {"timestamp_digits": (1, 9), "token_bytes": (4, 4096)}
 
 
 def _read_habit(word: str) -> tuple[str, Any]:

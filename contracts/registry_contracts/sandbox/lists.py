@@ -22,7 +22,6 @@ _ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,20}", re.ASCII)
 _ORDERS = {
     "oldest": "sequence",
-    "newest": "sequence DESC",
     "changed": "changed DESC, sequence DESC",
     "scrambled": "sequence * 7919 % 1009",
 }
@@ -102,9 +101,6 @@ class Lists:
         columns[self.habits.attachment_id_member] = self.number()
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
 
-    def close(self) -> None:
-        """Release what a variant holds."""
-
     def number(self) -> str:
         """Return the column of an attachment's number in a list; the habit may hide the real one."""
         return "id" if self.habits.attachment_id_listed else "id * 7 + 3"
@@ -151,6 +147,5 @@ class Lists:
         largest = self.habits.list_largest_top
         if page.top is not None and largest is not None and page.top > largest:
             raise bad_request(f"at most {largest} items can be asked for")
-        wanted = page.top if page.top is not None else self.habits.list_default_top
-        limits = (wanted, self.habits.list_largest_page)
+        limits = (page.top, self.habits.list_largest_page)
         return min((limit for limit in limits if limit is not None), default=-1)

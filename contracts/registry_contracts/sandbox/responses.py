@@ -120,7 +120,7 @@ class Responses:
         return whole
 
     def listed(self, rows: Sequence[Mapping[str, Any]]) -> Response:
-        """Return a list: the bare array, or the envelope the habits ask for."""
+        """Return a list."""
         habits = self.habits
         items = [self.of_row(row) for row in rows]
         if not items and habits.list_empty_status == NO_CONTENT:
@@ -134,11 +134,8 @@ class Responses:
         return json_response(self.envelope(items), habits.list_status, headers)
 
     def envelope(self, items: list[dict[str, Any]]) -> Any:
-        """Return the body of a list."""
-        if self.habits.list_member is None:
-            return items
-        counted = {} if self.habits.count_member is None else {self.habits.count_member: len(items)}
-        return {self.habits.list_member: items, **counted}
+        """Return the body of a list, which variants wrap."""
+        return items
 
     def refusal(self, refusal: Refusal) -> Response:
         """Return a refusal: its text, and the ``errors`` array when content was faulty."""

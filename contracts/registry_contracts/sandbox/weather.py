@@ -12,7 +12,6 @@ import struct
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Final
 
 import uvicorn
@@ -271,14 +270,10 @@ async def _truncated(_: Meeting, asked: Asked) -> None:
 
 
 async def _outage(meeting: Meeting, asked: Asked) -> None:
-    over = meeting.until is not None and time.monotonic() >= meeting.until
-    if over or meeting.met < meeting["from_request"]:
+    if meeting.met < meeting["from_request"]:
         await asked.passes()
         return
-    if meeting.until is None:
-        seconds = meeting["seconds"] or None
-        meeting.until = time.monotonic() + (seconds or math.inf)
-        meeting.gate.shut(seconds)
+    meeting.gate.shut()
     await _reset(asked)
 
 
@@ -289,11 +284,6 @@ async def _restart(meeting: Meeting, asked: Asked) -> None:
     asked.scope["app"].state.service.identity.forget()
     meeting.gate.shut(meeting["seconds"])
     await _reset(asked)
-
-
-async def _short_tokens(meeting: Meeting, asked: Asked) -> None:
-    asked.scope["app"].state.service.identity.lifetime = timedelta(seconds=meeting["seconds"])
-    await asked.passes()
 
 
 async def _hanging(meeting: Meeting, asked: Asked) -> None:
@@ -329,14 +319,12 @@ ALL: Final = {fault.name: fault for fault in (
     NetworkFault("truncated", "Now and then the body of an answer breaks off in its middle.",
             _truncated, {"share": 0.02}),
     NetworkFault("outage-from-start", "The service is down from the first request on.",
-            _outage, {"from_request": 1, "seconds": 0}, passable=False),
-    NetworkFault("outage-midway", "From some request on the service is down, for good or for so many seconds.",
-            _outage, {"from_request": 300, "seconds": 0}, passable=False),
+            _outage, {"from_request": 1}, passable=False),
+    NetworkFault("outage-midway", "From some request on the service is down, for good.",
+            _outage, {"from_request": 300}, passable=False),
     NetworkFault("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
             "tokens are forgotten, data is kept.",
             _restart, {"every": 400, "seconds": 1.5}),
-    NetworkFault("short-tokens", "Tokens die, as their expiration says, after five seconds.",
-            _short_tokens, {"seconds": 5}),
     NetworkFault("hanging-operation", "One operation never answers.",
             _hanging, {"operation": "getDraftInfo", "from_request": 0}, passable=False),
 )}

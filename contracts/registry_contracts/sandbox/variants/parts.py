@@ -177,10 +177,6 @@ class _Late(Lists):
             self._next = now, _copied(records)
         return super().page(self._shown or records, *query)
 
-    def close(self) -> None:
-        for kept in filter(None, (self._shown, self._next and self._next[1])):
-            kept.connection.close()
-
 
 def _copied(records: Records) -> Records:
     """Return a copy of all that is stored."""
@@ -406,7 +402,7 @@ class _Previews(Attachments):
 
     def add(self, records: Records, *what: Any) -> Attachment:
         attachment, files = super().add(records, *what), self.context.files
-        preview = files.keep(thumbnail(files.path(attachment.file_key), 40, "PNG"))
+        preview = files.keep(thumbnail(files.path(attachment.file_key), "PNG"))
         name = f"{attachment.filename}.preview.png"
         beside = replace(attachment, id=0, filename=name, content_type="image/png", size=preview.size)
         records.add_attachment(replace(beside, file_key=preview.key))
