@@ -103,10 +103,6 @@ class Responses:
             return json_response(number, status)
         return json_response(record, status) if habits.write_answers_record else Response(status_code=status)
 
-    def submitted(self, answer: dict[str, Any], status: int) -> Response:
-        """Return the response to an accepted submission."""
-        return json_response(answer, status)
-
     def draft(self, draft: Version) -> Response:
         """Return the full content of a draft, exactly as it was stored."""
         return Response(draft.content, media_type=JSON)

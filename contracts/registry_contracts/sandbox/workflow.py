@@ -38,7 +38,7 @@ from registry_contracts.sandbox.http import (
     is_identifier,
     new_identifier,
 )
-from registry_contracts.sandbox.responses import INVALID_VALUE, MANDATORY, is_shown, json_text
+from registry_contracts.sandbox.responses import INVALID_VALUE, MANDATORY, is_shown, json_response, json_text
 from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Records
 from registry_contracts.sandbox.validation import (
     INVALID_PROPERTY,
@@ -120,9 +120,8 @@ class Workflow(Handlers):
         if self.habits.submission_answer_furnished:
             workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
             answer = {"workflow": workflow, "correlationId": str(uuid4()), "document": answer}
-        return context.responses.submitted(
-            answer, self.habits.workflow_created_status if creating else self.habits.workflow_updated_status
-        )
+        created, updated = self.habits.workflow_created_status, self.habits.workflow_updated_status
+        return json_response(answer, created if creating else updated)
 
     def enter(self, request: Request) -> tuple[Account, Realm, RecordType]:
         """Return who submits, in which realm and for which schema; refuse with rows 9, 1, 2 and 3, in this order."""

@@ -16,7 +16,7 @@ from registry_contracts.sandbox.authentication import Account
 from registry_contracts.sandbox.documents import Attachments, Contacts, Drafts
 from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
 from registry_contracts.sandbox.lists import Lists
-from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, Stored, json_response, json_text
+from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, json_response, json_text
 from registry_contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -42,7 +42,6 @@ from registry_contracts.sandbox.variants.model import variant
 from registry_contracts.sandbox.variants.rows import FAILED
 from registry_contracts.sandbox.workflow import Row, Submission, Workflow
 
-_PLACE_OF_ERRORS: Final = "Place of an errors array, and what stands beside it"
 _DRAFT_STILL: Final = "Attachments of a document that is a draft still"
 
 
@@ -71,45 +70,6 @@ class _ProblemDetails(Responses):
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         body = {"type": "about:blank", "title": "Refused", "status": status, "detail": message}
         return body | ({"errors": self.errors(problems)} if problems else {})
-
-
-@variant("errors-nested", _PLACE_OF_ERRORS)
-class _Nested(Responses):
-    """The place of the errors array is not shown: it stands under validation, its elements say more."""
-
-    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-        body = super().refusal_body(status, message)
-        if problems:
-            more = {"message": "see the documentation", "level": 2}
-            errors = [{**error, **more} for error in self.errors(problems)]
-            body["validation"] = {"isValid": False, "errors": errors}
-        return body
-
-
-@variant("errors-always", _PLACE_OF_ERRORS)
-class _AlwaysErrors(Responses):
-    """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
-
-    def written(self, stored: Stored, status: int, location: str = "", **more: Any) -> Response:
-        return super().written(stored, status, location, **more, errors=[])
-
-    def submitted(self, answer: dict[str, Any], status: int) -> Response:
-        return super().submitted({**answer, "errors": []}, status)
-
-    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-        return {"errors": [], **super().refusal_body(status, message, problems)}
-
-
-@variant("errors-only", _PLACE_OF_ERRORS)
-class _OnlyErrors(Responses):
-    """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
-
-    def refusal(self, refusal: Refusal) -> Response:
-        answer = super().refusal(refusal)
-        if not refusal.problems:
-            return answer
-        errors = [{**error, "parameters": None, "severity": 3} for error in self.errors(refusal.problems)]
-        return json_response({"errors": errors}, answer.status_code)
 
 
 # Lists.

@@ -1,10 +1,12 @@
-"""Variants that only change habits: name, silent clauses, habits, and a sentence on what the service does.
+"""Variants that only change habits: name, silent clauses, habits, a sentence on what the service does, and needs.
 
-Without a sentence, the meanings of its habits are it; one habit that is turned on stands by its name.
+Without a sentence, the meanings of its habits are it; one habit that is turned on stands by its name. Needs are the
+contact or the settings of a `Variant`.
 """
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from registry_contracts.sandbox.habits import described
@@ -165,7 +167,9 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
         "nulls_absent"),
     ("empty-values-absent", "contact-mandatory-empty", "empty_values_absent"),
     ("languages-six", "contact-language-key-unknown", {"languages": "ar en es fr ru zh"}, "Six languages are known."),
-    ("languages-declared", "Texts in languages that the header does not list", "languages_declared"),
+    ("languages-declared", "Texts in languages that the header does not list", "languages_declared", "",
+        {"contact": {"header": {"languages": ["en", "fr"]}, "organization": {"en": "Office", "fr": "Bureau"},
+            "type": "person"}}),
     ("header-ignored", ("contact-header-disagrees", "contact-header-identifier-rule", "workflow-header-disagrees"),
         {"header_compared": False}),
     ("header-whole", "contact-header-members", {"header_needs": "identifier schema languages"}),
@@ -188,7 +192,8 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("contact-schema-optional", "A contact without a schema in the query", "contact_schema_optional"),
     # Drafts.
     ("draft-any-schema", ("draft-save-schema-missing", "draft-save-schema-unknown"), "draft_any_schema"),
-    ("drafts-of-workflow", "Schemas of drafts", "contact_drafts_refused"),
+    ("drafts-of-workflow", "Schemas of drafts", "contact_drafts_refused", "",
+        {"settings": {"draft_schema": "workflow_schema", "draft_document": "workflow_document"}}),
     ("draft-schema-stays", "draft-save-schema-unknown", "draft_schema_stays"),
     ("draft-schema-agrees", "draft-save-schema-unknown", "draft_schema_agrees"),
     ("locked-draft-hidden", "draft-of-locked-record", {"locked_draft_readable": False}, "A locked draft is hidden."),
@@ -237,20 +242,6 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
 # fmt: on
 
 
-#: What some variants need beside habits: members of a contact that they accept, or settings of a target.
-_MORE: Final[dict[str, dict[str, Any]]] = {
-    "languages-declared": {
-        "contact": {
-            "header": {"languages": ["en", "fr"]},
-            "organization": {"en": "Office", "fr": "Bureau"},
-            "type": "person",
-        }
-    },
-    "drafts-of-workflow": {
-        "settings": {"draft_schema": "workflow_schema", "draft_document": "workflow_document"}
-    },
-}
-
 _MEANINGS: Final = {name: meaning for name, _, meaning in described()}
 
 
@@ -266,11 +257,15 @@ def _sentence(habits: Mapping[str, Any]) -> str:
 
 
 def _variant(
-    name: str, silent: str | tuple[str, ...], habits: str | dict[str, Any], sentence: str = ""
+    name: str,
+    silent: str | tuple[str, ...],
+    habits: str | dict[str, Any],
+    sentence: str = "",
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Variant:
     filled = (silent,) if isinstance(silent, str) else silent
     turned = {habits: True} if isinstance(habits, str) else habits
-    return Variant(name, filled, sentence or _sentence(turned), turned, **_MORE.get(name, {}))
+    return Variant(name, filled, sentence or _sentence(turned), turned, **more)
 
 
 VARIANTS: Final = tuple(_variant(*row) for row in _ROWS)

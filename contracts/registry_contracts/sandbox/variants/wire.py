@@ -60,28 +60,33 @@ def _is_of(asked: Asked, *operations: str) -> bool:
     return asked.operation is not None and asked.operation.id in operations
 
 
-async def _rewrite(asked: Asked, text: Callable[[Any], bytes], *spared: str) -> None:
-    """Rewrite the JSON of an answer, unless it may be a client's file."""
+async def _rewrite(
+    asked: Asked, change: Callable[[Any], Any], *spared: str, text: Callable[[Any], bytes] = json_bytes
+) -> None:
+    """Change the JSON of an answer, unless it may be a client's file."""
     # A redirected request has another path, which names no operation: it may be for a file.
     if not asked.scope["path"].startswith("/api/") or _is_of(asked, *_DOWNLOADS, *spared):
         await asked.passes()
         return
     got = await asked.answered()
     written = "json" in got.header("content-type") and got.body
-    await asked.answer(replace(got, body=text(got.json)) if written else got)
+    await asked.answer(replace(got, body=text(change(got.json))) if written else got)
 
 
 @_variant("json-rewritten", "Form of the JSON of answers")
 async def _rewritten(asked: Asked) -> None:
     """How JSON is written is not shown: indented, members sorted, letters beyond ASCII and slashes escaped."""
-    form = partial(json.dumps, sort_keys=True, indent=2)
-    await _rewrite(asked, lambda value: form(value).replace("/", "\\/").encode())
+
+    def text(value: Any) -> bytes:
+        return json.dumps(value, sort_keys=True, indent=2).replace("/", "\\/").encode()
+
+    await _rewrite(asked, lambda value: value, text=text)
 
 
 @_variant("extra-members", "Further members of answers")
 async def _extra_members(asked: Asked) -> None:
     """Further members of answers are not shown: each object has some, volatile ones too, but for what is stored."""
-    await _rewrite(asked, lambda value: json_bytes(_with_more(value)), "getDraft")
+    await _rewrite(asked, _with_more, "getDraft")
 
 
 def _with_more(value: Any) -> Any:
@@ -99,6 +104,42 @@ def _with_more(value: Any) -> Any:
         "deleted": None,
     }
     return {**more, **{name: _with_more(member) for name, member in value.items()}}
+
+
+_PLACE_OF_ERRORS = "Place of an errors array, and what stands beside it"
+
+
+async def _retell(asked: Asked, change: Callable[[dict[str, Any]], Any], *, if_any: bool = True) -> None:
+    """Change the answers that are objects, those with an errors array alone or all."""
+
+    def told(value: Any) -> Any:
+        return change(value) if isinstance(value, dict) and (value.get("errors") or not if_any) else value
+
+    await _rewrite(asked, told, "getDraft")
+
+
+@_variant("errors-nested", _PLACE_OF_ERRORS)
+async def _errors_nested(asked: Asked) -> None:
+    """The place of the errors array is not shown: it stands under validation, its elements say more."""
+
+    def nested(answer: dict[str, Any]) -> Any:
+        errors = [{**e, "message": "see the documentation", "level": 2} for e in answer.pop("errors")]
+        return {**answer, "validation": {"isValid": False, "errors": errors}}
+
+    await _retell(asked, nested)
+
+
+@_variant("errors-always", _PLACE_OF_ERRORS)
+async def _errors_always(asked: Asked) -> None:
+    """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
+    await _retell(asked, lambda answer: {"errors": [], **answer}, if_any=False)
+
+
+@_variant("errors-only", _PLACE_OF_ERRORS)
+async def _errors_only(asked: Asked) -> None:
+    """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
+    more = {"parameters": None, "severity": 3}
+    await _retell(asked, lambda answer: {"errors": [{**error, **more} for error in answer["errors"]]})
 
 
 #: The first requests of redirected downloads, by their new paths.
