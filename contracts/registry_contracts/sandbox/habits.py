@@ -1,13 +1,8 @@
 """How a sandbox is set up: its settings, and its habits, the default for each point the document leaves open."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar, get_type_hints
-
-import msgspec
-
-from registry_contracts.errors import UsageError, suggestion
+from typing import Final, TypeVar
 
 ONE_GIGABYTE: Final = 1024**3
 """Limits, "Create attachment": 1 GB, read as 2**30 bytes."""
@@ -20,7 +15,6 @@ class Settings:
     Attributes:
         data: Folder for the database and the files; ``None`` keeps nothing after this process.
         size_limit: Largest attachment that Create accepts, in bytes.
-        habits: Habits as NAME=VALUE; they win over those of the variants.
         observed: Count what the service shows, see ``registry_contracts.sandbox.faults.observer``.
         origins: Pages of these origins may use it.
     """
@@ -28,7 +22,6 @@ class Settings:
     data: Path | None = None
     size_limit: int = ONE_GIGABYTE
     variants: tuple[str, ...] = ()
-    habits: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     observed: bool = False
     weather: tuple[str, ...] = ()
@@ -222,33 +215,5 @@ class Habits:
 # fmt: on
 
 
-def read_habits(words: Iterable[str]) -> dict[str, Any]:
-    """Read habits given as NAME=VALUE; an unknown habit or a wrong value is a ``UsageError``."""
-    return dict(map(_read_habit, words))
-
-
-#: The smallest and the largest value of statuses, and of some other numbers.
-_STATUSES: Final = (200, 499)
-_NUMBERS: Final = {"timestamp_digits": (1, 9), "token_bytes": (4, 4096)}
-
-
-def _read_habit(word: str) -> tuple[str, Any]:
-    name, equals, text = word.partition("=")
-    kinds = get_type_hints(Habits)
-    if not equals or name not in kinds:
-        raise UsageError(f"--habit {word!r} is no NAME=VALUE of a habit; {suggestion(name, list(kinds))}")
-    least, most = _STATUSES if name.endswith("_status") else _NUMBERS.get(name, (0, 10**9))
-    kind = (
-        Annotated[kinds[name], msgspec.Meta(ge=least, le=most)] if "int" in str(kinds[name]) else kinds[name]
-    )
-    try:
-        return name, msgspec.convert(None if text == "none" else text, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"--habit {name} cannot be {text!r}: {error}") from error
-
-
-def described() -> Iterator[tuple[str, str, str]]:
-    """Yield every habit: its name, its default as ``--habit`` takes it, and its meaning."""
-    for habit in fields(Habits):
-        usual = habit.default if isinstance(habit.default, str) else str(habit.default).lower()
-        yield habit.name, usual, habit.metadata["meaning"]
+#: What each habit means.
+MEANINGS: Final = {habit.name: str(habit.metadata["meaning"]) for habit in fields(Habits)}

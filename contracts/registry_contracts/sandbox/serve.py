@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_empty_values
 from registry_contracts.interface.cross_origin import AllowedOrigins
 from registry_contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
-from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
+from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings
 from registry_contracts.sandbox.http import Connection
 
 if TYPE_CHECKING:
@@ -99,7 +99,6 @@ def _repeated(flag: str, name: str, words: str, value: str = "NAME") -> Callable
     "--size-limit", metavar="BYTES", type=click.IntRange(0), default=ONE_GIGABYTE, help="Largest attachment."
 )
 @_repeated("--variant", "variants", "Server variant, as `list variants` shows")
-@_repeated("--habit", "habits", "Another status, name or default, as `list habits` shows", "NAME=VALUE")
 @_repeated("--fault", "faults", "Break clauses of the interface, as `list faults` shows")
 @_repeated("--weather", "weather", "Network fault, as `list weathers` shows")
 @click.option("--weather-seed", type=int, default=1, show_default=True, help="Seed of the network faults.")
@@ -186,7 +185,7 @@ def altered(settings: Settings) -> "Starlette":
 
     from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
     from registry_contracts.sandbox.faults.messages import Between  # noqa: PLC0415
-    from registry_contracts.sandbox.variants import chosen, habits_of  # noqa: PLC0415
+    from registry_contracts.sandbox.variants import chosen  # noqa: PLC0415
 
     variants, faults = chosen(settings.variants), list["Fault"]()
     layers = [layer for variant in variants for layer in variant.parts]
@@ -196,8 +195,9 @@ def altered(settings: Settings) -> "Starlette":
 
         layers += LAYERS
         faults += [load(name) for name in settings.faults]
-    habits = replace(Habits(), **habits_of(variants) | read_habits(settings.habits))
-    app = create_app(settings, habits, layers)
+    # Of two variants that change one habit, the later one counts.
+    changed = {name: value for variant in variants for name, value in variant.habits.items()}
+    app = create_app(settings, replace(Habits(), **changed), layers)
     # Appended: nearer to the service than what undoes the encoding of paths.
     for variant in sorted(variants, key=lambda variant: -variant.layer):
         if variant.wrap is not None:

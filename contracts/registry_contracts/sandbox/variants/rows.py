@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from registry_contracts.sandbox.habits import described
+from registry_contracts.sandbox.habits import MEANINGS
 from registry_contracts.sandbox.http import Reason
 from registry_contracts.sandbox.variants.model import Variant
 
@@ -242,16 +242,13 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
 # fmt: on
 
 
-_MEANINGS: Final = {name: meaning for name, _, meaning in described()}
-
-
 def _sentence(habits: Mapping[str, Any]) -> str:
     """Return the meanings of habits, with the values of those that are not only turned on."""
     told = []
     for name, value in habits.items():
-        point = re.split("[;:]", _MEANINGS[name])[0]
+        point = re.split("[;:]", MEANINGS[name])[0]
         words = "none" if value is None else "no" if value is False else value
-        told.append(_MEANINGS[name] if value is True else f"{point}: {words}")
+        told.append(MEANINGS[name] if value is True else f"{point}: {words}")
     text = "; ".join(told)
     return f"{text[0].upper()}{text[1:]}."
 
