@@ -100,13 +100,9 @@ async def _found(request: Request) -> Answer:
 
 
 @do.effect
-async def _near(
-    request: Request, near: Callable[[str, str], bool], *, same_realm: bool = True
-) -> Answer | None:
-    for draft in held.elsewhere(request, near, same_realm=same_realm):
-        owner = await request.as_role(draft.owner)
-        return await request.ask(owner.with_uid(draft.identifier).with_header("realm", draft.realm))
-    return None
+async def _near(request: Request, relation: str) -> Answer | None:
+    drafts = held.only(relation, request)
+    return await request.ask(await held.at_draft(request, drafts[0])) if drafts else None
 
 
 #: Answers a request as if a value did not refuse it.
@@ -115,10 +111,10 @@ _AS_IF: Final[Mapping[str, Inject]] = {
     "unknown": do.send(lambda r: r.at(_NAMED)),
     "locked": partial(_as_if_absent, lock_alone=True),
     **dict.fromkeys(("never_saved", "deleted", "no_such_file"), _found),
-    "only_elsewhere": _near(str.__eq__, same_realm=False),
-    "only_twin": _near(lambda a, b: a.lower() == b.lower()),
-    "only_longer": _near(str.startswith),
-    "only_shorter": _near(lambda a, b: b.startswith(a)),
+    "only_elsewhere": _near("other_realm"),
+    "only_twin": _near("twin"),
+    "only_longer": _near("beginning"),
+    "only_shorter": _near("going_on"),
     "file_of_another": do.send(lambda r: held.at_file(r, file) if (file := held.file_of(r)) else None),
     **dict.fromkeys(("caller_restricted", "anonymous", "token_invented", "token_half"), _as_author),
     **dict.fromkeys(

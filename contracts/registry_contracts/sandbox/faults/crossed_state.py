@@ -84,8 +84,7 @@ async def _given(request: Request, relation: str) -> Answer | None:
     """Answer with a related draft or file if the requested one exists."""
     got, of_file = await request.ask(), request.operation.id == _GET_FILE
     for draft in held.neighbours(request, relation)[:1] if got.success and not of_file else ():
-        owner = await request.as_role(draft.owner)
-        return await request.ask(owner.with_uid(draft.identifier).with_header("realm", draft.realm))
+        return await request.ask(await held.at_draft(request, draft))
     for file in held.neighbour_files(request, relation)[:1] if got.success and of_file else ():
         return replace(got, body=(await request.ask(held.at_file(request, file))).body)
     return got
