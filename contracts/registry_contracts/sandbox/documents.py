@@ -40,7 +40,7 @@ from registry_contracts.sandbox.http import (
     query_value,
 )
 from registry_contracts.sandbox.lists import Lists, page_request
-from registry_contracts.sandbox.responses import NO_CONTENT, REDIRECTS, Responses, json_response
+from registry_contracts.sandbox.responses import NO_CONTENT, REDIRECTS, Responses, json_response, json_text
 from registry_contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -80,6 +80,7 @@ class Context:
         self.body = BodyReader(habits)
         self.validator = self.layered(Validator)(habits)
         self.lists = self.layered(Lists)(habits)
+        self._refused: set[tuple[str, str]] = set()
         self.files = FileStore(settings.data)
         try:
             self.storage = Storage(settings.data, self.clock)
@@ -101,6 +102,15 @@ class Context:
         """Tell whether an identifier names a record of the realm, or of any realm if the habit says so."""
         elsewhere = self.habits.identifiers_over_realms and records.owners_anywhere(identifier)
         return bool(elsewhere) or records.owner(realm.name, identifier) is not None
+
+    def note_refused(self, realm: Realm, identifier: Any) -> None:
+        """Note that a record was refused for its content; the identifier stays taken if the habit says so."""
+        if self.habits.refused_identifiers_taken and isinstance(identifier, str):
+            self._refused.add((realm.name, identifier))
+
+    def taken(self, records: Records, realm: Realm, identifier: str) -> bool:
+        """Tell whether no record can be created under an identifier."""
+        return (realm.name, identifier) in self._refused or self.in_use(records, realm, identifier)
 
 
 class Handlers:
@@ -155,7 +165,7 @@ class Contacts(Handlers):
         with context.storage.transaction() as records:
             self.validate(records, realm, None, body.value)
             identifier = new_identifier(self.habits) if named is None else named
-            if context.in_use(records, realm, identifier):
+            if context.taken(records, realm, identifier):
                 self.require_own_to_update(records, caller, realm, identifier)
             stored = self.keep(records, caller, realm, identifier, body)
         return self.written(stored, self.habits.contact_created_status)
@@ -207,6 +217,8 @@ class Contacts(Handlers):
         """Refuse a faulty contact with every problem at once."""
         problems = self.problems(records, realm, uid, document)
         if problems:
+            header = document.get("header")
+            self.context.note_refused(realm, header.get("identifier") if isinstance(header, dict) else None)
             raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", problems=problems)
 
     def problems(
@@ -288,7 +300,7 @@ class Drafts(Handlers):
         named = header.get("schema", kind.name) if isinstance(header, dict) else kind.name
         if self.habits.draft_schema_agrees and named != kind.name:
             raise bad_request("header and query name different schemas")
-        return body.text
+        return body.text if self.habits.draft_nulls_kept else json_text(_without_nulls(body.value))
 
     async def get(self, request: Request) -> Response:
         """Answer the full content of the draft."""
@@ -382,6 +394,12 @@ class Drafts(Handlers):
         if other and self.habits.others_drafts == "refused" and request.method != "HEAD":
             raise forbidden("this draft is another account's")
         return draft
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(member) for member in value] if isinstance(value, list) else value
 
 
 # The library's own table, not the machine's: the same answer everywhere.
@@ -478,6 +496,9 @@ class Attachments(Handlers):
         owned = any(may_update(caller, owner, shared=self.habits.attachments_shared) for owner in owners)
         if not (owned or (not owners and caller.may_write)):
             raise forbidden("this account may not add attachments to this document")
+        drafts = self.habits.attachments_of_drafts
+        if not (drafts or any(records.submitted(realm, uid) for realm in self.context.realms.realms)):
+            raise conflict("this document is a draft still")
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
@@ -520,24 +541,20 @@ class Attachments(Handlers):
         number = attachment_number(request)
         filename = filename_in_path(request)
         with self.context.storage.transaction() as records:
-            number = self.stored_number(records, uid, number)
+            if self.habits.attachment_numbers == "own":
+                number = dict(enumerate((other.id for other in records.attachments(uid)), 1)).get(number, 0)
             attachment = records.attachment(uid, number, filename if self.habits.file_name_compared else None)
         if attachment is None:
             raise not_found("there is no such attachment of this document")
         return attachment
 
-    def stored_number(self, records: Records, uid: str, number: int) -> int:  # noqa: ARG002
-        """Return the stored number of an attachment from the number that clients know."""
-        return number
-
-    def shown_number(self, attachment: Attachment) -> int:
-        """Return the number that clients know, from the stored attachment."""
-        return attachment.id
-
     def written(self, attachment: Attachment, status: int) -> Response:
         """Return the response that tells of a new attachment."""
-        shown = replace(attachment, id=self.shown_number(attachment))
-        return self.context.responses.written(shown, status)
+        if self.habits.attachment_numbers == "own":
+            with self.context.storage.transaction() as records:
+                numbers = [other.id for other in records.attachments(attachment.identifier)]
+            attachment = replace(attachment, id=numbers.index(attachment.id) + 1)
+        return self.context.responses.written(attachment, status)
 
     def _document(self, request: Request) -> str:
         realm = header_value(request, "realm") if self.habits.attachment_realms_known else None

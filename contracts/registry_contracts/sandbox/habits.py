@@ -80,7 +80,7 @@ class Habits:
     attachment_first_id: int = _habit(1, "the id of the first attachment; the others follow")
     attachment_id_text: bool = _habit(False, "an attachment's id is text in answers")
     attachment_id_in_link: bool = _habit(False, "an attachment is described by name, length and address alone")
-    attachment_id_listed: bool = _habit(True, "a list tells the number by which an attachment is read")
+    attachment_numbers: str = _habit("common", "numbers of attachments: common, own, or listed as others")
     fields_shown: str = _habit("", "the only fields that describe drafts and attachments; empty shows all")
     info_whole: bool = _habit(False, "the info of a draft stands in an envelope and holds the content")
     realm_capitals: bool = _habit(False, "descriptions write the realm in capitals")
@@ -168,6 +168,7 @@ class Habits:
     contact_header_names: bool = _habit(True, "a new contact takes the identifier of its header")
     record_header_names: bool = _habit(True, "a submission without identifier takes that of its header")
     identifiers_over_realms: bool = _habit(False, "an identifier in use in one realm is in use in all")
+    refused_identifiers_taken: bool = _habit(False, "the identifier of a record that was refused stays taken")
     identifiers_uuid: bool = _habit(False, "identifiers that the service makes are UUIDs in capitals")
     contact_put_creates: bool = _habit(False, "updating a contact that does not exist creates it")
     contact_post_updates: bool = _habit(False, "creating a contact under the identifier of one's own updates it")
@@ -178,6 +179,7 @@ class Habits:
     draft_any_schema: bool = _habit(False, "a draft without a schema or of an unknown one is saved")
     draft_schema_stays: bool = _habit(False, "saving a draft under another schema than before is refused")
     draft_schema_agrees: bool = _habit(False, "a draft whose header names another schema than the query is refused")
+    draft_nulls_kept: bool = _habit(True, "null is kept in a draft")
     draft_any_json: bool = _habit(False, "a draft may be any JSON value")
     contact_drafts_refused: bool = _habit(False, "drafts of contacts are not kept")
     # Locked records, see `registry_contracts.sandbox.workflow`.
@@ -192,6 +194,7 @@ class Habits:
     locked_draft_writable: bool = _habit(True, "the draft of a locked record can be saved and deleted")
     realm_before_identity: bool = _habit(False, "a submission is refused for its realm before its token")
     # Attachments.
+    attachments_of_drafts: bool = _habit(True, "a document that is only a draft takes attachments")
     attachments_of_anything: bool = _habit(False, "a document that does not exist takes attachments")
     second_file_of_a_name: str = _habit("kept", "a name's second file: kept, refused, numbered, replaced, overwritten")
     file_names: str = _habit("any", "names of attachments: any, plain, or changed to plain ones")

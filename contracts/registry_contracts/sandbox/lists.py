@@ -103,7 +103,8 @@ class Lists:
 
     def number(self) -> str:
         """Return the column of an attachment's number in a list; the habit may hide the real one."""
-        return "id" if self.habits.attachment_id_listed else "id * 7 + 3"
+        columns = {"listed as others": "id * 7 + 3", "own": "row_number() OVER (ORDER BY id)"}
+        return columns.get(self.habits.attachment_numbers, "id")
 
     def page(
         self, records: Records, columns: Mapping[str, str], rows: str, values: Mapping[str, Any], page: Page

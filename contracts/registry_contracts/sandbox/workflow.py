@@ -179,7 +179,7 @@ class Workflow(Handlers):
             return new_identifier(self.habits)
         exists = records.owner(realm, identifier) is not None
         if submission.creating:
-            exists = self.context.in_use(records, submission.realm, identifier)
+            exists = self.context.taken(records, submission.realm, identifier)
         if not self.habits.drafts_exist:
             exists = records.submitted(realm, identifier)
         locked = records.is_locked(realm, identifier)
@@ -209,6 +209,7 @@ class Workflow(Handlers):
         if problems:
             # The response carries the record identifier and, on content problems, an errors array.
             identifier = submission.given_identifier()
+            self.context.note_refused(submission.realm, submission.path_identifier)
             message = "The submission is not valid."
             raise Refusal(Reason.INVALID_CONTENT, message, problems=problems, identifier=identifier)
 

@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from registry_contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
 from registry_contracts.sandbox.authentication import Account
-from registry_contracts.sandbox.documents import Attachments, Contacts, Drafts
+from registry_contracts.sandbox.documents import Attachments, Drafts
 from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
 from registry_contracts.sandbox.lists import Lists
-from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, json_response, json_text
+from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, json_response
 from registry_contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -40,10 +40,7 @@ from registry_contracts.sandbox.validation import (
 )
 from registry_contracts.sandbox.variants.model import variant
 from registry_contracts.sandbox.variants.rows import FAILED
-from registry_contracts.sandbox.workflow import Row, Submission, Workflow
-
-_DRAFT_STILL: Final = "Attachments of a document that is a draft still"
-
+from registry_contracts.sandbox.workflow import Submission, Workflow
 
 # Refusals and errors.
 
@@ -145,25 +142,6 @@ def _copied(records: Records) -> Records:
     return Records(copy, records.clock)
 
 
-class _ListedAnew(Lists):
-    def number(self) -> str:
-        return "row_number() OVER (ORDER BY id)"
-
-
-@variant("attachment-id-per-document", "attachment-fields", beside=(_ListedAnew,))
-class _NumberedAnew(Attachments):
-    """How attachments are numbered is not shown: anew in each document."""
-
-    def stored_number(self, records: Records, uid: str, number: int) -> int:
-        numbers = [attachment.id for attachment in records.attachments(uid)]
-        return numbers[number - 1] if 0 < number <= len(numbers) else 0
-
-    def shown_number(self, attachment: Attachment) -> int:
-        with self.context.storage.transaction() as records:
-            numbers = [other.id for other in records.attachments(attachment.identifier)]
-        return numbers.index(attachment.id) + 1
-
-
 # Contents.
 
 _FORMS: Final = {
@@ -243,21 +221,6 @@ class _Extended(Responses):
         return json_response({**own, **content, "header": {**whole, "version": 1}})
 
 
-@variant("draft-nulls-dropped", "draft-save-body")
-class _NullsDropped(Drafts):
-    """Whether null stands for an absent field is not shown: it does, and is not kept."""
-
-    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
-        super().taken(records, realm, uid, kind, body)
-        return json_text(_without_nulls(body.value))
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    return [_without_nulls(member) for member in value] if isinstance(value, list) else value
-
-
 class _Validated(Drafts):
     def problems(
         self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
@@ -299,44 +262,7 @@ class _ProblemsTold(_Validated):
         return json_response(told | {"errors": self.context.responses.errors(problems)}, status)
 
 
-# Records that were refused, and attachments of drafts.
-
-
-class _RefusedRecords(Workflow):
-    _refused: frozenset[tuple[str, str]] = frozenset()
-
-    def validate(self, submission: Submission, records: Records) -> None:
-        try:
-            super().validate(submission, records)
-        except Refusal:
-            if submission.creating and submission.path_identifier is not None:
-                self._refused |= {(submission.realm.name, submission.path_identifier)}
-            raise
-
-    def check_identifier(self, submission: Submission, records: Records) -> str:
-        identifier = super().check_identifier(submission, records)
-        if submission.creating and (submission.realm.name, identifier) in self._refused:
-            raise Row.IN_USE.refusal()
-        return identifier
-
-
-@variant("refused-identifiers-stay-taken", "Identifiers of refused records", beside=(_RefusedRecords,))
-class _RefusedContacts(Contacts):
-    """What becomes of the identifier of a record that was refused is not shown: it stays taken."""
-
-    _refused: frozenset[str] = frozenset()
-
-    def validate(self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]) -> None:
-        header = document.get("header")
-        identifier = header.get("identifier") if isinstance(header, dict) else None
-        try:
-            super().validate(records, realm, uid, document)
-        except Refusal:
-            if isinstance(identifier, str):
-                self._refused |= {identifier}
-            raise
-        if uid is None and identifier in self._refused:
-            raise conflict("the identifier was used before")
+# Records that were submitted, and attachments.
 
 
 # What waits has only a draft, and exists all the same.
@@ -369,16 +295,6 @@ class _Previews(Attachments):
         return attachment
 
 
-@variant("attachments-beyond-drafts", _DRAFT_STILL)
-class _MoreThanDrafts(Attachments):
-    """Whether a document that is only a draft takes attachments is not shown: it has to be submitted first."""
-
-    def require_right(self, records: Records, caller: Account, uid: str) -> None:
-        super().require_right(records, caller, uid)
-        if not any(records.submitted(realm, uid) for realm in self.context.realms.realms):
-            raise conflict("this document is a draft still")
-
-
 _WITH_FILES: Final = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
 
 
@@ -394,7 +310,7 @@ class _PublishedSeeds(Seeds):
 
 @variant(
     "attachments-of-published",
-    _DRAFT_STILL,
+    "Attachments of a document that is a draft still",
     beside=(_PublishedSeeds,),
     settings={
         "attachment_identifiers": _WITH_FILES,

@@ -70,7 +70,8 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("attachment-ids-large", "Size of an attachment's number", {"attachment_first_id": 5_000_000_001}),
     ("attachment-id-in-link", "attachment-fields", "attachment_id_in_link"),
     ("attachment-id-not-listed", "attachment-fields",
-        {"attachment_id_listed": False, "attachment_persisted_status": 204}),
+        {"attachment_numbers": "listed as others", "attachment_persisted_status": 204}),
+    ("attachment-id-per-document", "attachment-fields", {"attachment_numbers": "own"}, "Each document counts its own."),
     ("metadata-terse", ("attachment-fields", "draft-info-answer", "list-fields"), {"fields_shown": "schema filename"}),
     ("draft-content-answered", "draft-save-answer", "save_answers_content"),
     ("contact-content-answered", ("contact-create-answer", "contact-update-answer"), "contact_answers_content"),
@@ -154,6 +155,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("content-type-any", ("content-type-other", "content-type-missing"), "any_content_type"),
     ("json-lenient", "draft-save-body", "json_lenient"),
     ("half-pairs-kept", "draft-save-body", "draft_half_pairs"),
+    ("draft-nulls-dropped", "draft-save-body", {"draft_nulls_kept": False}, "Null stands for an absent field."),
     ("draft-any-json", "draft-save-body", "draft_any_json"),
     # Contents.
     ("references-open", "contact-organization-unknown", {"references_checked": False}, "Any reference is accepted."),
@@ -180,6 +182,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("lengths-utf16", "What is a character of a limit", "lengths_utf16"),
     # Contacts.
     ("contacts-minted", "contact-identifier-origin", {"contact_header_names": False}, "Contacts get new identifiers."),
+    ("refused-identifiers-stay-taken", "Identifiers of refused records", "refused_identifiers_taken"),
     ("identifiers-uuid", ("contact-identifier-origin", "workflow-identifier-origin"), "identifiers_uuid"),
     ("contact-uid-from-query", "uid-on-contact-create", "contact_uid_from_query"),
     ("contact-put-creates", "contact-update-unknown", "contact_put_creates"),
@@ -219,6 +222,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("file-names-numbered", "attachment-name-taken", {"second_file_of_a_name": "numbered"}, "A taken name is changed."),
     ("file-names-replaced", "attachment-name-taken", {"second_file_of_a_name": "replaced"}),
     ("file-names-overwritten", "attachment-name-taken", {"second_file_of_a_name": "overwritten"}),
+    ("attachments-beyond-drafts", "Attachments of a document that is a draft still", {"attachments_of_drafts": False}),
     ("attachments-of-anything", "attachment-document-unknown", "attachments_of_anything"),
     ("temporary-files-last", "attachment-persist-twice", "temporary_files_last"),
     ("temporary-files-renamed", "attachment-persist-name", {"temporary_file_prefix": "upload-"}),
