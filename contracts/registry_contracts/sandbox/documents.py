@@ -496,9 +496,11 @@ class Attachments(Handlers):
         owned = any(may_update(caller, owner, shared=self.habits.attachments_shared) for owner in owners)
         if not (owned or (not owners and caller.may_write)):
             raise forbidden("this account may not add attachments to this document")
-        drafts = self.habits.attachments_of_drafts
-        if not (drafts or any(records.submitted(realm, uid) for realm in self.context.realms.realms)):
-            raise conflict("this document is a draft still")
+        realms = self.context.realms.realms
+        submitted = any(records.submitted(realm, uid) for realm in realms)
+        published = any(records.version(realm, uid, PUBLISHED) for realm in realms)
+        if not {"submitted": submitted, "published": published}.get(self.habits.attachments_of, True):
+            raise conflict("this document takes no attachments yet")
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile

@@ -194,7 +194,7 @@ class Habits:
     locked_draft_writable: bool = _habit(True, "the draft of a locked record can be saved and deleted")
     realm_before_identity: bool = _habit(False, "a submission is refused for its realm before its token")
     # Attachments.
-    attachments_of_drafts: bool = _habit(True, "a document that is only a draft takes attachments")
+    attachments_of: str = _habit("all", "documents that take attachments: all, submitted ones, or published ones")
     attachments_of_anything: bool = _habit(False, "a document that does not exist takes attachments")
     second_file_of_a_name: str = _habit("kept", "a name's second file: kept, refused, numbered, replaced, overwritten")
     file_names: str = _habit("any", "names of attachments: any, plain, or changed to plain ones")

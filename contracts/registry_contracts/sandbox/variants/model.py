@@ -48,20 +48,16 @@ DECLARED: Final[list[Variant]] = []
 _Layer = TypeVar("_Layer", bound=Callable[..., Any])
 
 
-def variant(
-    name: str, *silent: str, beside: tuple[type, ...] = (), between: bool = False, **more: Any
-) -> Callable[[_Layer], _Layer]:
+def variant(name: str, *silent: str, **more: Any) -> Callable[[_Layer], _Layer]:
     """Declare a variant whose docstring is its sentence.
 
-    What is decorated is a function `between` service and wire, or a class that replaces, with those `beside` it,
-    methods of parts.
+    What is decorated is a function between service and wire, or a class that replaces methods of a part.
     """
 
     def declare(layer: _Layer) -> _Layer:
         sentence = " ".join((inspect.getdoc(layer) or "").split())
-        made: dict[str, Any] = (
-            {"wrap": partial(Between, act=layer)} if between else {"parts": (layer, *beside)}
-        )
+        of_part = isinstance(layer, type)
+        made: dict[str, Any] = {"parts": (layer,)} if of_part else {"wrap": partial(Between, act=layer)}
         DECLARED.append(Variant(name, silent, sentence, **made, **more))
         return layer
 

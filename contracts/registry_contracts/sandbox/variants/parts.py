@@ -12,9 +12,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from registry_contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
-from registry_contracts.sandbox.authentication import Account
 from registry_contracts.sandbox.documents import Attachments, Drafts
-from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
+from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal
 from registry_contracts.sandbox.lists import Lists
 from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, json_response
 from registry_contracts.sandbox.storage import (
@@ -298,31 +297,27 @@ class _Previews(Attachments):
 _WITH_FILES: Final = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
 
 
-class _PublishedSeeds(Seeds):
-    temporary = "tmp~{realm}.{number:02}_"
+_STRANGE: Final = "tmp~{realm}.{number:02}_"
+
+
+@variant(
+    "attachments-of-published",
+    "Attachments of a document that is a draft still",
+    habits={"attachments_of": "published"},
+    settings={
+        "attachment_identifiers": _WITH_FILES,
+        "temporary_files": tuple(
+            _STRANGE.format(realm="{realm}", number=number) for number in range(1, TEMPORARY_FILES + 1)
+        ),
+    },
+)
+class _OnlyPublished(Seeds):
+    """Which documents take attachments is not shown: some published ones; how temporary files are named: strangely."""
+
+    temporary = _STRANGE
 
     def plant_records(self, records: Records, realm: Realm) -> None:
         super().plant_records(records, realm)
         for name in _WITH_FILES if CONTACT.name in realm.types else ():
             identifier, schema = name.format(realm=realm.name), next(iter(realm.types))
             store(records, realm, identifier, PUBLISHED, schema, "author")
-
-
-@variant(
-    "attachments-of-published",
-    "Attachments of a document that is a draft still",
-    beside=(_PublishedSeeds,),
-    settings={
-        "attachment_identifiers": _WITH_FILES,
-        "temporary_files": tuple(
-            _PublishedSeeds.temporary.format(realm="{realm}", number=n) for n in range(1, TEMPORARY_FILES + 1)
-        ),
-    },
-)
-class _OnlyPublished(Attachments):
-    """Which documents take attachments is not shown: some published ones; how temporary files are named: strangely."""
-
-    def require_right(self, records: Records, caller: Account, uid: str) -> None:
-        super().require_right(records, caller, uid)
-        if all(records.version(realm, uid, PUBLISHED) is None for realm in self.context.realms.realms):
-            raise conflict("this document is not published")

@@ -222,7 +222,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("file-names-numbered", "attachment-name-taken", {"second_file_of_a_name": "numbered"}, "A taken name is changed."),
     ("file-names-replaced", "attachment-name-taken", {"second_file_of_a_name": "replaced"}),
     ("file-names-overwritten", "attachment-name-taken", {"second_file_of_a_name": "overwritten"}),
-    ("attachments-beyond-drafts", "Attachments of a document that is a draft still", {"attachments_of_drafts": False}),
+    ("attachments-beyond-drafts", "Attachments of a document that is a draft still", {"attachments_of": "submitted"}),
     ("attachments-of-anything", "attachment-document-unknown", "attachments_of_anything"),
     ("temporary-files-last", "attachment-persist-twice", "temporary_files_last"),
     ("temporary-files-renamed", "attachment-persist-name", {"temporary_file_prefix": "upload-"}),

@@ -17,8 +17,6 @@ from registry_contracts.sandbox.http import Reason, Refusal
 from registry_contracts.sandbox.responses import json_bytes
 from registry_contracts.sandbox.variants.model import DECLARED, Variant, variant
 
-_variant = partial(variant, between=True)
-
 
 def _furnished_headers(headers: Headers) -> Headers:
     charset = b"Application/JSON; charset=UTF-8"
@@ -36,13 +34,13 @@ def _furnished_headers(headers: Headers) -> Headers:
     return tuple((name.upper(), value) for name, value in (*kept, *more))
 
 
-@_variant("headers-furnished", "Headers of answers", layer=4)
+@variant("headers-furnished", "Headers of answers", layer=4)
 async def _furnished(asked: Asked) -> None:
     """The headers of answers are not shown: in capitals, with a charset, cookies, caches and ids, and each closes."""
     await asked.passes(_furnished_headers)
 
 
-@_variant("chunked", "Framing and coding of bodies", layer=2)
+@variant("chunked", "Framing and coding of bodies", layer=2)
 async def _chunked(asked: Asked) -> None:
     """The framing of a body is not shown: chunks, without a length."""
     await asked.passes(lambda headers: tuple(pair for pair in headers if pair[0] != b"content-length"))
@@ -73,7 +71,7 @@ async def _rewrite(
     await asked.answer(replace(got, body=text(change(got.json))) if written else got)
 
 
-@_variant("json-rewritten", "Form of the JSON of answers")
+@variant("json-rewritten", "Form of the JSON of answers")
 async def _rewritten(asked: Asked) -> None:
     """How JSON is written is not shown: indented, members sorted, letters beyond ASCII and slashes escaped."""
 
@@ -83,7 +81,7 @@ async def _rewritten(asked: Asked) -> None:
     await _rewrite(asked, lambda value: value, text=text)
 
 
-@_variant("extra-members", "Further members of answers")
+@variant("extra-members", "Further members of answers")
 async def _extra_members(asked: Asked) -> None:
     """Further members of answers are not shown: each object has some, volatile ones too, but for what is stored."""
     await _rewrite(asked, _with_more, "getDraft")
@@ -118,7 +116,7 @@ async def _retell(asked: Asked, change: Callable[[dict[str, Any]], Any], *, if_a
     await _rewrite(asked, told, "getDraft")
 
 
-@_variant("errors-nested", _PLACE_OF_ERRORS)
+@variant("errors-nested", _PLACE_OF_ERRORS)
 async def _errors_nested(asked: Asked) -> None:
     """The place of the errors array is not shown: it stands under validation, its elements say more."""
 
@@ -129,13 +127,13 @@ async def _errors_nested(asked: Asked) -> None:
     await _retell(asked, nested)
 
 
-@_variant("errors-always", _PLACE_OF_ERRORS)
+@variant("errors-always", _PLACE_OF_ERRORS)
 async def _errors_always(asked: Asked) -> None:
     """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
     await _retell(asked, lambda answer: {"errors": [], **answer}, if_any=False)
 
 
-@_variant("errors-only", _PLACE_OF_ERRORS)
+@variant("errors-only", _PLACE_OF_ERRORS)
 async def _errors_only(asked: Asked) -> None:
     """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
     more = {"parameters": None, "severity": 3}
@@ -147,7 +145,7 @@ _SIGNED: dict[str, Scope] = {}
 _CANONICAL = "/canonical"
 
 
-@_variant("downloads-elsewhere", "attachment-download-type")
+@variant("downloads-elsewhere", "attachment-download-type")
 async def _downloads_elsewhere(asked: Asked) -> None:
     """How a file is handed over is not shown: by a redirect to a signed address on another host."""
     if first := _SIGNED.get(asked.scope["path"]):
@@ -163,7 +161,7 @@ async def _downloads_elsewhere(asked: Asked) -> None:
         await asked.answer(got)
 
 
-@_variant("reads-sent-on", "Redirects of reads")
+@variant("reads-sent-on", "Redirects of reads")
 async def _reads_sent_on(asked: Asked) -> None:
     """Redirects of reads are not shown: each is sent on to another path of this host."""
     path, query = str(asked.scope["path"]), asked.scope["query_string"].decode("latin-1")
@@ -186,7 +184,7 @@ async def _refuse(asked: Asked, why: str, reason: Reason = Reason.BAD_REQUEST) -
         await asked.passes()
 
 
-@_variant("accept-strict", "accept-missing", "accept-other")
+@variant("accept-strict", "accept-missing", "accept-other")
 async def _accept_strict(asked: Asked) -> None:
     """A request without an Accept header, or with one that leaves out JSON, is not shown: it is refused."""
     accepted = Request(asked.scope).headers.get("accept", "")
@@ -195,7 +193,7 @@ async def _accept_strict(asked: Asked) -> None:
     await _refuse(asked, "only application/json is served" if refused else "", Reason.NOT_ACCEPTABLE)
 
 
-@_variant("content-type-needed", "content-type-missing")
+@variant("content-type-needed", "content-type-missing")
 async def _content_type_needed(asked: Asked) -> None:
     """A read or a delete without the Content-Type header that is listed for it is not shown: it is refused."""
     operation = asked.operation
@@ -206,7 +204,7 @@ async def _content_type_needed(asked: Asked) -> None:
     await _refuse(asked, "the Content-Type header is missing" if missing else "")
 
 
-@_variant("queries-known", "query-unknown")
+@variant("queries-known", "query-unknown")
 async def _queries_known(asked: Asked) -> None:
     """A query parameter that is not listed is not shown: the request is refused."""
     given = Request(asked.scope).query_params.keys()
