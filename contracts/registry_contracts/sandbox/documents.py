@@ -276,6 +276,9 @@ class Drafts(Handlers):
             self.require_unlocked(records, realm, uid)
             created = records.version(realm.name, uid, DRAFT) is None
             content = self.taken(records, realm, uid, kind, body)
+            problems = self.problems(records, realm, uid, kind, body.value)
+            if problems and self.habits.draft_faults == "refused":
+                raise Refusal(Reason.INVALID_CONTENT, "The draft is not valid.", problems=problems)
             before = records.owner(realm.name, uid) or caller.name
             records.store(realm.name, uid, DRAFT, schema=kind.name, owner=before, content=content)
             after = {"passed": caller.name, "joined": " ".join(dict.fromkeys([*before.split(), caller.name]))}
@@ -285,6 +288,12 @@ class Drafts(Handlers):
             answer = context.responses.draft(stored)
             answer.status_code = 200 if status == NO_CONTENT else status
             return answer
+        if self.habits.draft_faults == "told":
+            told = {
+                "draft": context.responses.described(stored),
+                "errors": context.responses.errors(problems),
+            }
+            return json_response(told, 200 if status in (NO_CONTENT, *REDIRECTS) else status)
         location = f"{request.scope['path']}/info"
         return context.responses.written(stored, status, location)
 
@@ -301,6 +310,16 @@ class Drafts(Handlers):
         if self.habits.draft_schema_agrees and named != kind.name:
             raise bad_request("header and query name different schemas")
         return body.text if self.habits.draft_nulls_kept else json_text(_without_nulls(body.value))
+
+    def problems(
+        self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
+    ) -> list[Problem]:
+        """Return the problems of a draft if the habit asks; none under a schema that the realm does not know."""
+        if self.habits.draft_faults == "kept" or kind.name not in realm.types or not isinstance(value, dict):
+            return []
+        return self.context.validator.problems(
+            value, Expectation(kind, uid, self.context.knows(records, realm))
+        )
 
     async def get(self, request: Request) -> Response:
         """Answer the full content of the draft."""
@@ -355,6 +374,9 @@ class Drafts(Handlers):
         with_locked = self.habits.mydrafts_holds_locked or collection != "mydrafts"
         with context.storage.transaction() as records:
             rows = context.lists.drafts(records, realm.name, owner, page, with_locked=with_locked)
+            for row in rows if self.habits.list_whole else ():
+                draft = records.version(realm.name, row[self.habits.identifier_member], DRAFT)
+                row["document"] = draft and json.loads(draft.content)
         return context.responses.listed(rows)
 
     def owner_asked_for(self, collection: str | None, caller: Account) -> str | None:

@@ -12,8 +12,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from registry_contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
-from registry_contracts.sandbox.documents import Attachments, Drafts
-from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal
+from registry_contracts.sandbox.documents import Attachments
+from registry_contracts.sandbox.http import Problem, Refusal
 from registry_contracts.sandbox.lists import Lists
 from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, json_response
 from registry_contracts.sandbox.storage import (
@@ -34,7 +34,6 @@ from registry_contracts.sandbox.validation import (
     Path,
     Problems,
     Realm,
-    RecordType,
     Validator,
 )
 from registry_contracts.sandbox.variants.model import variant
@@ -101,19 +100,7 @@ class _Beside(Responses):
         return {"links": links, "facets": facets, "found": items, "total": len(items)}
 
 
-@variant("list-with-documents", "list-fields")
-class _WithDocuments(Lists):
-    """The fields of a listed draft are not shown: its whole content is among them."""
-
-    def drafts(self, records: Records, realm: str, *rest: Any, **more: Any) -> list[dict[str, Any]]:
-        rows = super().drafts(records, realm, *rest, **more)
-        for row in rows:
-            draft = records.version(realm, row[self.habits.identifier_member], DRAFT)
-            row["document"] = json.loads(draft.content) if draft is not None else None
-        return rows
-
-
-LATE_SECONDS: Final = 1.0
+_LATE_SECONDS: Final = 1.0
 
 
 @variant("lists-late", "When a change shows in a list")
@@ -125,7 +112,7 @@ class _Late(Lists):
 
     def page(self, records: Records, *query: Any) -> list[dict[str, Any]]:
         now = time.monotonic()
-        if self._next is None or now - self._next[0] >= LATE_SECONDS:
+        if self._next is None or now - self._next[0] >= _LATE_SECONDS:
             # Show the last copy from now on, and copy the present state for later.
             if self._shown is not None:
                 self._shown.connection.close()
@@ -218,47 +205,6 @@ class _Extended(Responses):
         whole = {"identifier": draft.identifier, "schema": draft.schema, "languages": ["en"], **given}
         own = {"_revision": 1, "_owner": draft.owner}
         return json_response({**own, **content, "header": {**whole, "version": 1}})
-
-
-class _Validated(Drafts):
-    def problems(
-        self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
-    ) -> list[Problem]:
-        """Return the problems of a draft; none under a schema that the realm does not know."""
-        if kind.name not in realm.types or not isinstance(value, dict):
-            return []
-        knows = self.context.knows(records, realm)
-        return self.context.validator.problems(value, Expectation(kind, uid, knows))
-
-
-# The identifier in a header has to be the record's.
-@variant("draft-valid-only", "draft-save-incomplete", habits={"record_header_names": True})
-class _ValidOnly(_Validated):
-    """Whether a draft has to be complete is not shown: it has to be valid by its schema."""
-
-    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
-        problems = self.problems(records, realm, uid, kind, body.value)
-        if problems:
-            raise Refusal(Reason.INVALID_CONTENT, "The draft is not valid.", problems=problems)
-        return super().taken(records, realm, uid, kind, body)
-
-
-@variant("draft-faults-told", "draft-save-incomplete", "draft-save-answer")
-class _ProblemsTold(_Validated):
-    """The answer to a saved draft is not shown: it holds an errors array of what is still to be done."""
-
-    async def save(self, request: Any) -> Response:
-        answer = await super().save(request)
-        _, uid, realm = self._addressed(request)
-        with self.context.storage.transaction() as records:
-            draft = records.version(realm.name, uid, DRAFT)
-            kind = realm.types.get(draft.schema) if draft else None
-            problems = (
-                self.problems(records, realm, uid, kind, json.loads(draft.content)) if draft and kind else []
-            )
-        told = {"draft": json.loads(bytes(answer.body) or b"null")}
-        status = 200 if answer.status_code in (204, 303) else answer.status_code
-        return json_response(told | {"errors": self.context.responses.errors(problems)}, status)
 
 
 # Records that were submitted, and attachments.

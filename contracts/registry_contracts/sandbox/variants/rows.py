@@ -155,6 +155,10 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("content-type-any", ("content-type-other", "content-type-missing"), "any_content_type"),
     ("json-lenient", "draft-save-body", "json_lenient"),
     ("half-pairs-kept", "draft-save-body", "draft_half_pairs"),
+    # The identifier in a header has to be the record's.
+    ("draft-valid-only", "draft-save-incomplete", {"draft_faults": "refused", "record_header_names": True},
+        "A draft has to be valid by its schema."),
+    ("draft-faults-told", ("draft-save-incomplete", "draft-save-answer"), {"draft_faults": "told"}),
     ("draft-nulls-dropped", "draft-save-body", {"draft_nulls_kept": False}, "Null stands for an absent field."),
     ("draft-any-json", "draft-save-body", "draft_any_json"),
     # Contents.
@@ -232,6 +236,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("pages-bounded", ("attachment-list-default", "list-default-page"), {"list_largest_top": 50}),
     ("list-scrambled", ("attachment-list-default", "list-default-order"), {"list_order": "scrambled"}),
     ("list-last-changed", "list-default-order", {"list_order": "changed"}, "What changed last comes first in a list."),
+    ("list-with-documents", "list-fields", "list_whole"),
     ("list-own-only", "Whose drafts a list without a collection holds", "list_default_own"),
     ("my-without-drafts", "What sets my and mydrafts apart", {"my_holds_drafts": False}),
     ("my-and-mydrafts-differ", "What sets my and mydrafts apart", {"mydrafts_holds_locked": False}),
