@@ -8,6 +8,7 @@ from typing import Final
 
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
+from registry_contracts.sandbox.faults.crossed_state import removing_files
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Request, answer_json
 from registry_contracts.sandbox.faults.places import FILES
@@ -68,6 +69,8 @@ ROWS: Final = (
     _OTHER("eleventh-replaces-first", "several",
         do.give(lambda r: _NOT_FOUND if held.file_of(r) in held.files_of(r)[:-10] else None),
         "A document holds 10 attachments; a further one takes the place of the first", at=_READS),
+    Rows("draft-", "attachment-", "saveDraft")("save-drops-attachments", "outlives-save", removing_files(),
+        "Saving a draft again removes the attachments of the document"),
     _OTHER("listed-without-id", "listed-identifier",
         do.edit(lambda items: [{k: v for k, v in item.items() if k not in ("id", "size")} for item in items]),
         "The list of attachments has no numbers", _PLAIN, at=_LIST),

@@ -20,16 +20,7 @@ from registry_contracts.errors import UsageError
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation, is_valid_uid
-from registry_contracts.sandbox.faults import (
-    attachments,
-    contacts,
-    drafts,
-    held,
-    identifiers,
-    lists,
-    protocol,
-    workflow,
-)
+from registry_contracts.sandbox.faults import attachments, contacts, drafts, held, lists, protocol, workflow
 from registry_contracts.sandbox.faults.conditions import COUNTED, Condition, conditions_of, musts, table
 from registry_contracts.sandbox.faults.crossed_answers import on_answers, on_lists, on_refusals
 from registry_contracts.sandbox.faults.crossed_state import on_neighbours, on_records, on_values
@@ -37,7 +28,7 @@ from registry_contracts.sandbox.faults.effects import Clauses, Effect, Side
 from registry_contracts.sandbox.faults.fault import Fault
 from registry_contracts.sandbox.faults.messages import Request
 
-_WRITTEN: Final = (drafts, lists, attachments, contacts, identifiers, workflow, protocol)
+_WRITTEN: Final = (drafts, lists, attachments, contacts, workflow, protocol)
 _TABLES: Final = (on_answers, on_refusals, on_lists, on_records, on_neighbours, on_values)
 #: How many conditions a drawn fault has, by weight. Most failures need one or two (NIST); the nightly draw has three.
 _CONDITIONS: Final = {0: 15, 1: 45, 2: 40}

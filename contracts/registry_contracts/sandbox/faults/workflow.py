@@ -12,9 +12,9 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.conditions import problems_of
+from registry_contracts.sandbox.faults.drafts import of_length, other_case
 from registry_contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE
 from registry_contracts.sandbox.faults.fault import Fault, Rows, each
-from registry_contracts.sandbox.faults.identifiers import of_length, other_case
 from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, answer_json
 from registry_contracts.sandbox.faults.places import KNOWN_SCHEMA, SCHEMAS, SUBMISSIONS, TYPES
 
