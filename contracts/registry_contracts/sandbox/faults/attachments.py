@@ -28,12 +28,6 @@ def _nth(at: int) -> Callable[[Request], list[Request]]:
     return lambda request: [held.at_file(request, file) for file in held.files_of(request)[at:][:1]]
 
 
-def _of_other(request: Request) -> list[Request]:
-    """The request for a file where it belongs, if that is another document."""
-    file = held.file_of(request)
-    return [held.at_file(request, file)] if file and file.identifier != request.uid else []
-
-
 def _of_persisted(request: Request) -> bool:
     return request.upload is not None and request.upload.operation.id == _PERSIST
 
@@ -94,7 +88,7 @@ ROWS: Final = (
             f"{operation} finds a file for a word in place of a number", "attachmentId~^[A-Za-z]+$", at=operation),
         ("get", _GET, "id-integer"), ("thumbnail", _THUMBNAIL, "id-thumbnail")),
     *each(lambda verb, operation: _FOUND(f"{verb}-from-other-document", f"{verb}-other-document",
-            do.mend(_of_other),
+            do.mend(lambda r: [held.at_file(r, file)] if (file := held.file_of(r)) else []),
             f"{operation} finds a file for the number of another document's file", _DIGITS, at=operation),
         ("get", _GET), ("thumbnail", _THUMBNAIL)),
 )

@@ -105,12 +105,6 @@ def _published(request: Request) -> list[Version]:
     return [version] if version else []
 
 
-def _of_latest(request: Request) -> Request | None:
-    for draft in held.neighbours(request, "unrelated"):
-        return request.with_json(json.loads(draft.content))
-    return None
-
-
 # Values: the content of a document or a file changes on its way into the service, or out of it.
 
 
@@ -243,7 +237,7 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "published-lost", "removes the published version too",
         {_DELETE: ("draft-delete-keeps-published",)}, _with(_published, do.always(None)))
     yield row("state", "content-of-another", "stores the content of the account's latest other draft", {_SAVE: _READ},
-        do.send(_of_latest))
+        do.send(lambda r: next((r.with_json(json.loads(d.content)) for d in held.neighbours(r, "unrelated")), None)))
     yield row("state", "bytes-of-another", "stores the bytes of the latest other file", {_CREATE_FILE: _BYTES_KEPT},
         do.send(lambda r: next((replace(r, body=u.body) for u in reversed(r.memory.uploads.values())), None)))
     yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",

@@ -30,13 +30,6 @@ _DEEP: Final = r"body~([\[{][^\[{]*){201}"
 _MALFORMED: Final = r"body~. json~^null$ -body~^\s*null\s*\Z"
 
 
-def _mended(pattern: str, becomes: str) -> Inject:
-    """Accept a refused body after replacing what a pattern finds in it."""
-    return do.mend(
-        lambda r: [replace(r, body=re.sub(pattern, becomes, r.body.decode("utf-8", "replace")).encode())]
-    )
-
-
 def _elsewhere(request: Request) -> Request:
     """The request at a path that does not exist."""
     path = request.operation.path.replace("/api/v20", "/api/v19")
@@ -128,7 +121,8 @@ ROWS: Final = (
     _ANY("hangs-on-deep-draft", "answers-in-time", do.stall,
         "saveDraft never answers a body nested more than 200 levels deep", _DEEP, at="saveDraft"),
     # Bodies that are no JSON, or are taken though they are none.
-    _ANY("body-with-trailing-comma-taken", "json-dialect-refused", _mended(r",\s*([}\]])", r"\1"),
+    _ANY("body-with-trailing-comma-taken", "json-dialect-refused",
+        do.mend(lambda r: [replace(r, body=re.sub(rb",\s*([}\]])", rb"\1", r.body))]),
         "createToken accepts a body with a comma before a bracket", _MALFORMED, at=SIGN_IN),
     *each(lambda operation: _ANY(f"malformed-body-taken-by-{kebab(operation)}", "malformed-json-refused",
             do.give(do.always(answer_json(200, {"identifier": "taken-as-it-is"}))),
