@@ -332,18 +332,15 @@ class Drafts(Handlers):
         except Refusal as refusal:
             if refusal.reason is not Reason.NOT_FOUND or self.habits.info_of_nothing == "refused":
                 raise
-            return self._info_of_nothing(self._addressed(request)[1])
+            if self.habits.info_of_nothing == "204":
+                return Response(status_code=NO_CONTENT)
+            uid = self._addressed(request)[1]
+            told = {self.habits.identifier_member: uid, "exists": False, "askedOn": time.time()}
+            return json_response(told if self.habits.info_of_nothing == "told" else None)
         info = self.context.responses.described(draft)
         if self.habits.info_whole:
             info = {"data": {**info, "body": json.loads(draft.content)}}
         return json_response(info)
-
-    def _info_of_nothing(self, uid: str) -> Response:
-        """Answer with success that there is no draft."""
-        if self.habits.info_of_nothing == "204":
-            return Response(status_code=NO_CONTENT)
-        asked = {self.habits.identifier_member: uid, "exists": False, "askedOn": time.time()}
-        return json_response(asked if self.habits.info_of_nothing == "told" else None)
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""

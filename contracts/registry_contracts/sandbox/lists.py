@@ -98,13 +98,9 @@ class Lists:
     def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
         """Return a page of a document's attachments; refuse a faulty expression."""
         columns = {"sequence": "id", "changed": "id", **attachment_columns(self.habits)}
-        columns[self.habits.attachment_id_member] = self.number()
+        numbers = {"listed as others": "id * 7 + 3", "own": "row_number() OVER (ORDER BY id)"}
+        columns[self.habits.attachment_id_member] = numbers.get(self.habits.attachment_numbers, "id")
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
-
-    def number(self) -> str:
-        """Return the column of an attachment's number in a list; the habit may hide the real one."""
-        columns = {"listed as others": "id * 7 + 3", "own": "row_number() OVER (ORDER BY id)"}
-        return columns.get(self.habits.attachment_numbers, "id")
 
     def page(
         self, records: Records, columns: Mapping[str, str], rows: str, values: Mapping[str, Any], page: Page

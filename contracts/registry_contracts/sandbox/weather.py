@@ -165,9 +165,6 @@ class Meeting:
         await (self.fault.act(self, asked) if strikes else asked.passes())
 
 
-Act = Callable[[Meeting, Asked], Awaitable[None]]
-
-
 @dataclass(frozen=True)
 class NetworkFault:
     """One network fault.
@@ -181,7 +178,7 @@ class NetworkFault:
 
     name: str
     sentence: str
-    act: Act
+    act: Callable[[Meeting, Asked], Awaitable[None]]
     figures: Figures
     passable: bool = True
 

@@ -261,12 +261,6 @@ class Workflow(Handlers):
             records.lock(submission.realm.name, identifier, submission.caller.name, delay, seconds)
 
     def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
-        content, owner = json_text(submission.body.get("document")), submission.caller.name
-        records.store(
-            submission.realm.name,
-            identifier,
-            state,
-            schema=submission.kind.name,
-            owner=owner,
-            content=content,
-        )
+        what = {"schema": submission.kind.name, "owner": submission.caller.name}
+        content = json_text(submission.body.get("document"))
+        records.store(submission.realm.name, identifier, state, content=content, **what)
