@@ -97,9 +97,9 @@ async def _batch_of(request: Request, limit: int) -> Answer | None:
     return got
 
 
-def _taken_after(noted: Callable[[Answer], Any]) -> Inject:
-    """Refuse an identifier as taken after an answer to it was noted."""
-    return do.barred(lambda r: r.key, noted, _refusal("identifier-taken"))
+def _known_after(noted: Callable[[Answer], Any], name: str = "identifier-taken") -> Inject:
+    """Refuse an identifier by a row of the table after an answer to it was noted."""
+    return do.barred(lambda r: r.key, noted, _refusal(name))
 
 
 def _document(test: Callable[[Any], bool]) -> Inject:
@@ -157,6 +157,9 @@ ROWS: Final = (
         _on("realm-unknown", do.always(_refusal("schema-unknown"))),
         "Where both realm and schema are unknown, the refusal is that of the schema",
         f"-schema~{KNOWN_SCHEMA}"),
+    _TABLE("locked-before-content", "order-validation-before-initiate",
+        _known_after(lambda got: got.errors, "locked-record"),
+        "The workflow begins before the document is validated, so that a refused identifier is locked", at=NAMED),
     # What a submission does.
     _TABLE("draft-not-saved", "draft-saved", do.answer(_draft_removed),
         "An accepted submission leaves no draft", at=NAMED),
@@ -166,10 +169,10 @@ ROWS: Final = (
     _TABLE("created-unknown", "created-known", do.give(do.always(_refusal("identifier-unknown"))),
         "Updating a record that was submitted before is refused because it does not exist",
         lambda r: held.submitted(r) and not _seeded(r), at=UPDATE),
-    _TABLE("refused-identifier-taken", "refused-frees-identifier", _taken_after(lambda got: got.errors),
+    _TABLE("refused-identifier-taken", "refused-frees-identifier", _known_after(lambda got: got.errors),
         "An identifier stays in use when its submission was refused for its content", at=NAMED),
     _TABLE("rights-after-save", "rights-refusal-stores-nothing",
-        _taken_after(partial(_tells, "create-rights")),
+        _known_after(partial(_tells, "create-rights")),
         "An account that may not create is refused, yet the identifier it named is in use from then on", at=NAMED),
     # A batch groups several records; how many more than two it takes is not shown.
     _TABLE("batch-of-two", "batch-shared", _batch_of(2),
