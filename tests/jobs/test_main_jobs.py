@@ -34,7 +34,7 @@ ACCOUNTS: Final = {
 GATE: Final = "gate --target sandbox --consumer sdk.toml"
 FAULT: Final = "--sandbox-arguments '--fault listDrafts:first-lost'"
 #: Many cases ask by it whether a draft is there.
-NEVER_EXISTS: Final = "--sandbox-arguments '--fault draft-never-exists'"
+NEVER_EXISTS: Final = "--sandbox-arguments '--fault draftExists:refused-404'"
 #: By name: operations of the SDK, a command, its exit code, and what its last line begins with. The gates of one
 #: operation are dealt over the realms; that of all operations has every cell of theirs in each of them.
 AT_THE_SANDBOX: Final = {

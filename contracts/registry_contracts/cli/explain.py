@@ -120,9 +120,7 @@ def _clause_lines(facts: dict[str, Any]) -> Iterator[str]:
     ]
     yield from _several("accepted", accepted, "no deviation")
     proving = facts["proven_by"]
-    missing = (
-        "no fault that breaks it alone" if proving is not None else "unknown, as the sandbox is not installed"
-    )
+    missing = "no fault" if proving is not None else "unknown, as the sandbox is not installed"
     yield from _several(
         "proven by", [f"{each['name']}: {each['sentence']}" for each in proving or ()], missing
     )

@@ -59,13 +59,6 @@ def variants() -> list[Row]:
     return [{"id": each.name, "sentence": each.sentence, "silent": list(each.silent)} for each in known]
 
 
-def _habits() -> list[Row]:
-    """List every setting for `--habit` with its default."""
-    return [
-        dict(zip(("id", "usual", "meaning"), each, strict=True)) for each in _of_sandbox("habits").described()
-    ]
-
-
 def _weathers() -> list[Row]:
     """List every kind of network faults for `--weather` with its figures."""
     module = _of_sandbox("weather")
@@ -187,7 +180,6 @@ _LISTS: Final[dict[str, tuple[Callable[[Filters], Iterable[Row]], str, str]]] = 
     "operations": (_operations, "id address clauses realms", "realm"),
     "faults": (_faults, "id sentence", _OF_CLAUSES),
     "variants": (lambda _: variants(), "id sentence", ""),
-    "habits": (lambda _: _habits(), "id usual meaning", ""),
     "weathers": (lambda _: _weathers(), "id figures sentence", ""),
     "findings": (_findings, "id standing clause operation realm seen", f"{_OF_CLAUSES} run"),
     "runs": (_runs, "started target verdict fail requests seconds series", "target series"),
@@ -233,7 +225,7 @@ def command(*, what: str, as_json: bool, reports: Path, **filters: Any) -> int:
     """List clauses, findings, runs and the like, one a line below the names of the columns.
 
     Findings come from the latest run. Runs come from the history, and so do red and flaky clauses, from its last 20
-    runs. Faults, variants, habits and weathers are options of the sandbox. A trend reads from old to new: p pass,
+    runs. Faults, variants and weathers are options of the sandbox. A trend reads from old to new: p pass,
     o observed, F fail, A advisory, D deviation, ? inconclusive, E error. The number of lines goes to standard error.
 
     Exit codes: 0 listed, 4 usage.

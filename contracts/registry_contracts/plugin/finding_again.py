@@ -33,9 +33,7 @@ from registry_contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, targe
 _NAMED_AT_MOST: Final = 20
 _CASE: Final = re.compile(r"(?P<file>[^:\x00-\x1f\x7f]+\.py)::(?P<function>test_\w+)(\[[^\x00-\x1f\x7f]*\])?")
 #: Options of the sandbox that say how it answers; the others name files and ports of its machine.
-_HOW_IT_ANSWERS: Final = frozenset(
-    ("--fault", "--variant", "--habit", "--weather", "--weather-seed", "--size-limit")
-)
+_HOW_IT_ANSWERS: Final = frozenset(("--fault", "--variant", "--weather", "--weather-seed", "--size-limit"))
 _TAKEN_OVER = pytest.StashKey[list[str]]()
 
 

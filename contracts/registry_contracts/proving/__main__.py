@@ -58,8 +58,8 @@ _PARTS = ("fixed", "drawn", "manners")
 def command(*, parts: tuple[str, ...], **options: Any) -> int:
     """Run the suite against sandboxes that are broken on purpose, and against conformant ones that differ.
 
-    The parts, by default all three: `fixed` (faults that break one clause alone, each with the cases of that clause;
-    the faithful service and every variant, which must pass), `drawn` (whole gates on drawn crossed faults and
+    The parts, by default all three: `fixed` (for each clause one to three faults, with the cases of that clause; the
+    faithful service and every variant, which must pass), `drawn` (whole gates on drawn crossed faults and
     conformant services), `manners` (network faults, runs beside other people's records, killed runs). With --fault,
     --clause or --service only these are tried, by default in the part fixed.
 

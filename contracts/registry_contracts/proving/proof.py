@@ -81,7 +81,7 @@ def trials_of(proof: Proof, seed: int) -> list[Trial]:
     trials = [*manners_trials(seed)] if manners else []
     trials += [*_drawn(proof, seed), *_fixed(proof, seed)]
     if not trials:
-        raise UsageError(f"no fault breaks {', '.join(proof.clauses)} alone; there is nothing to try")
+        raise UsageError(f"no fault breaks {', '.join(proof.clauses)}; there is nothing to try")
     return trials
 
 

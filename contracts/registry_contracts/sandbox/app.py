@@ -132,7 +132,6 @@ class Service(Context):
 
     def close(self) -> None:
         """Close the database and remove what was only for this process."""
-        self.lists.close()
         self.storage.close()
         self.files.close()
 
@@ -199,11 +198,10 @@ def _route(path: str, **handlers: Handler) -> Route:
     return Route(path, answered, methods=list(handlers))
 
 
-def create_app(
-    settings: Settings,
-    habits: Habits = Habits(),  # noqa: B008 - frozen
-    layers: Sequence[type] = (),
-) -> Starlette:
+_FAITHFUL = Habits()
+
+
+def create_app(settings: Settings, habits: Habits = _FAITHFUL, layers: Sequence[type] = ()) -> Starlette:
     """Return a sandbox as an ASGI application; its parts stand at ``app.state.service``."""
     service = Service(settings, habits, layers)
 

@@ -55,11 +55,10 @@ class Token:
 
 
 class Identity:
-    """Issues tokens, valid for a ``lifetime``, and knows who is calling; a restart asks for new tokens."""
+    """Issues tokens, and knows who is calling; a restart asks for new tokens."""
 
     def __init__(self, clock: Clock, habits: Habits) -> None:
         self.clock = clock
-        self.lifetime = timedelta(seconds=habits.token_lifetime)
         self.habits = habits
         self._issued: dict[str, Token] = {}
 
@@ -74,7 +73,7 @@ class Identity:
         for token in own if habits.sign_in_again == "replaced" else ():
             del self._issued[token.text]
         text = secrets.token_urlsafe(habits.token_bytes) + habits.token_suffix
-        token = Token(text, account, now + self.lifetime)
+        token = Token(text, account, now + timedelta(seconds=habits.token_lifetime))
         self._issued[text] = token
         return token
 

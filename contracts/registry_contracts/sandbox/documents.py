@@ -40,7 +40,7 @@ from registry_contracts.sandbox.http import (
     query_value,
 )
 from registry_contracts.sandbox.lists import Lists, page_request
-from registry_contracts.sandbox.responses import NO_CONTENT, REDIRECTS, Responses, json_response
+from registry_contracts.sandbox.responses import NO_CONTENT, REDIRECTS, Responses, json_response, json_text
 from registry_contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -80,6 +80,7 @@ class Context:
         self.body = BodyReader(habits)
         self.validator = self.layered(Validator)(habits)
         self.lists = self.layered(Lists)(habits)
+        self._refused: set[tuple[str, str]] = set()
         self.files = FileStore(settings.data)
         try:
             self.storage = Storage(settings.data, self.clock)
@@ -101,6 +102,15 @@ class Context:
         """Tell whether an identifier names a record of the realm, or of any realm if the habit says so."""
         elsewhere = self.habits.identifiers_over_realms and records.owners_anywhere(identifier)
         return bool(elsewhere) or records.owner(realm.name, identifier) is not None
+
+    def note_refused(self, realm: Realm, identifier: Any) -> None:
+        """Note that a record was refused for its content; the identifier stays taken if the habit says so."""
+        if self.habits.refused_identifiers_taken and isinstance(identifier, str):
+            self._refused.add((realm.name, identifier))
+
+    def taken(self, records: Records, realm: Realm, identifier: str) -> bool:
+        """Tell whether no record can be created under an identifier."""
+        return (realm.name, identifier) in self._refused or self.in_use(records, realm, identifier)
 
 
 class Handlers:
@@ -155,7 +165,7 @@ class Contacts(Handlers):
         with context.storage.transaction() as records:
             self.validate(records, realm, None, body.value)
             identifier = new_identifier(self.habits) if named is None else named
-            if context.in_use(records, realm, identifier):
+            if context.taken(records, realm, identifier):
                 self.require_own_to_update(records, caller, realm, identifier)
             stored = self.keep(records, caller, realm, identifier, body)
         return self.written(stored, self.habits.contact_created_status)
@@ -207,6 +217,8 @@ class Contacts(Handlers):
         """Refuse a faulty contact with every problem at once."""
         problems = self.problems(records, realm, uid, document)
         if problems:
+            header = document.get("header")
+            self.context.note_refused(realm, header.get("identifier") if isinstance(header, dict) else None)
             raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", problems=problems)
 
     def problems(
@@ -264,6 +276,9 @@ class Drafts(Handlers):
             self.require_unlocked(records, realm, uid)
             created = records.version(realm.name, uid, DRAFT) is None
             content = self.taken(records, realm, uid, kind, body)
+            problems = self.problems(records, realm, uid, kind, body.value)
+            if problems and self.habits.draft_faults == "refused":
+                raise Refusal(Reason.INVALID_CONTENT, "The draft is not valid.", problems=problems)
             before = records.owner(realm.name, uid) or caller.name
             records.store(realm.name, uid, DRAFT, schema=kind.name, owner=before, content=content)
             after = {"passed": caller.name, "joined": " ".join(dict.fromkeys([*before.split(), caller.name]))}
@@ -273,6 +288,12 @@ class Drafts(Handlers):
             answer = context.responses.draft(stored)
             answer.status_code = 200 if status == NO_CONTENT else status
             return answer
+        if self.habits.draft_faults == "told":
+            told = {
+                "draft": context.responses.described(stored),
+                "errors": context.responses.errors(problems),
+            }
+            return json_response(told, 200 if status in (NO_CONTENT, *REDIRECTS) else status)
         location = f"{request.scope['path']}/info"
         return context.responses.written(stored, status, location)
 
@@ -288,7 +309,17 @@ class Drafts(Handlers):
         named = header.get("schema", kind.name) if isinstance(header, dict) else kind.name
         if self.habits.draft_schema_agrees and named != kind.name:
             raise bad_request("header and query name different schemas")
-        return body.text
+        return body.text if self.habits.draft_nulls_kept else json_text(_without_nulls(body.value))
+
+    def problems(
+        self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
+    ) -> list[Problem]:
+        """Return the problems of a draft if the habit asks; none under a schema that the realm does not know."""
+        if self.habits.draft_faults == "kept" or kind.name not in realm.types or not isinstance(value, dict):
+            return []
+        return self.context.validator.problems(
+            value, Expectation(kind, uid, self.context.knows(records, realm))
+        )
 
     async def get(self, request: Request) -> Response:
         """Answer the full content of the draft."""
@@ -301,18 +332,15 @@ class Drafts(Handlers):
         except Refusal as refusal:
             if refusal.reason is not Reason.NOT_FOUND or self.habits.info_of_nothing == "refused":
                 raise
-            return self._info_of_nothing(self._addressed(request)[1])
+            if self.habits.info_of_nothing == "204":
+                return Response(status_code=NO_CONTENT)
+            uid = self._addressed(request)[1]
+            told = {self.habits.identifier_member: uid, "exists": False, "askedOn": time.time()}
+            return json_response(told if self.habits.info_of_nothing == "told" else None)
         info = self.context.responses.described(draft)
         if self.habits.info_whole:
             info = {"data": {**info, "body": json.loads(draft.content)}}
         return json_response(info)
-
-    def _info_of_nothing(self, uid: str) -> Response:
-        """Answer with success that there is no draft."""
-        if self.habits.info_of_nothing == "204":
-            return Response(status_code=NO_CONTENT)
-        asked = {self.habits.identifier_member: uid, "exists": False, "askedOn": time.time()}
-        return json_response(asked if self.habits.info_of_nothing == "told" else None)
 
     async def exists(self, request: Request) -> Response:
         """Tell whether a draft exists, without content."""
@@ -343,6 +371,9 @@ class Drafts(Handlers):
         with_locked = self.habits.mydrafts_holds_locked or collection != "mydrafts"
         with context.storage.transaction() as records:
             rows = context.lists.drafts(records, realm.name, owner, page, with_locked=with_locked)
+            for row in rows if self.habits.list_whole else ():
+                draft = records.version(realm.name, row[self.habits.identifier_member], DRAFT)
+                row["document"] = draft and json.loads(draft.content)
         return context.responses.listed(rows)
 
     def owner_asked_for(self, collection: str | None, caller: Account) -> str | None:
@@ -382,6 +413,12 @@ class Drafts(Handlers):
         if other and self.habits.others_drafts == "refused" and request.method != "HEAD":
             raise forbidden("this draft is another account's")
         return draft
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(member) for member in value] if isinstance(value, list) else value
 
 
 # The library's own table, not the machine's: the same answer everywhere.
@@ -467,7 +504,7 @@ class Attachments(Handlers):
         if late or not (self.habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
             raise not_found("there is no preview of this file")
         path, form = self.context.files.path(attachment.file_key), self.habits.thumbnail_format
-        image = await run_in_threadpool(thumbnail, path, self.habits.thumbnail_pixels, form)
+        image = await run_in_threadpool(thumbnail, path, form)
         return Response(image, media_type=f"image/{form.lower()}")
 
     def require_right(self, records: Records, caller: Account, uid: str) -> None:
@@ -478,6 +515,11 @@ class Attachments(Handlers):
         owned = any(may_update(caller, owner, shared=self.habits.attachments_shared) for owner in owners)
         if not (owned or (not owners and caller.may_write)):
             raise forbidden("this account may not add attachments to this document")
+        realms = self.context.realms.realms
+        submitted = any(records.submitted(realm, uid) for realm in realms)
+        published = any(records.version(realm, uid, PUBLISHED) for realm in realms)
+        if not {"submitted": submitted, "published": published}.get(self.habits.attachments_of, True):
+            raise conflict("this document takes no attachments yet")
 
     def add(
         self, records: Records, caller: Account, uid: str, filename: str, stored: StoredFile
@@ -487,10 +529,6 @@ class Attachments(Handlers):
             raise bad_request("the file is empty")
         if self.habits.file_names == "plain" and _PLAIN_NAME.fullmatch(filename) is None:
             raise bad_request("the file name holds characters that are not allowed, or too many")
-        if self.habits.file_names == "harmless" and filename.lower().endswith(
-            (".exe", ".bat", ".php", ".sh")
-        ):
-            raise bad_request("programs are not kept")
         if self.habits.file_names == "changed":
             filename = re.sub(r"[^A-Za-z0-9._-]", "_", filename)[-64:]
         earlier = [other for other in records.attachments(uid) if other.filename == filename]
@@ -524,24 +562,20 @@ class Attachments(Handlers):
         number = attachment_number(request)
         filename = filename_in_path(request)
         with self.context.storage.transaction() as records:
-            number = self.stored_number(records, uid, number)
+            if self.habits.attachment_numbers == "own":
+                number = dict(enumerate((other.id for other in records.attachments(uid)), 1)).get(number, 0)
             attachment = records.attachment(uid, number, filename if self.habits.file_name_compared else None)
         if attachment is None:
             raise not_found("there is no such attachment of this document")
         return attachment
 
-    def stored_number(self, records: Records, uid: str, number: int) -> int:  # noqa: ARG002
-        """Return the stored number of an attachment from the number that clients know."""
-        return number
-
-    def shown_number(self, attachment: Attachment) -> int:
-        """Return the number that clients know, from the stored attachment."""
-        return attachment.id
-
     def written(self, attachment: Attachment, status: int) -> Response:
         """Return the response that tells of a new attachment."""
-        shown = replace(attachment, id=self.shown_number(attachment))
-        return self.context.responses.written(shown, status)
+        if self.habits.attachment_numbers == "own":
+            with self.context.storage.transaction() as records:
+                numbers = [other.id for other in records.attachments(attachment.identifier)]
+            attachment = replace(attachment, id=numbers.index(attachment.id) + 1)
+        return self.context.responses.written(attachment, status)
 
     def _document(self, request: Request) -> str:
         realm = header_value(request, "realm") if self.habits.attachment_realms_known else None

@@ -1,14 +1,8 @@
 """How a sandbox is set up: its settings, and its habits, the default for each point the document leaves open."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar, get_type_hints
-
-import msgspec
-
-from registry_contracts.errors import UsageError, suggestion
-from registry_contracts.interface.cross_origin import AllowedOrigins
+from typing import Final, TypeVar
 
 ONE_GIGABYTE: Final = 1024**3
 """Limits, "Create attachment": 1 GB, read as 2**30 bytes."""
@@ -21,20 +15,18 @@ class Settings:
     Attributes:
         data: Folder for the database and the files; ``None`` keeps nothing after this process.
         size_limit: Largest attachment that Create accepts, in bytes.
-        habits: Habits by name; they win over those of the variants.
         observed: Count what the service shows, see ``registry_contracts.sandbox.faults.observer``.
-        origins: Pages of these origins may use it; ``None`` allows none.
+        origins: Pages of these origins may use it.
     """
 
     data: Path | None = None
     size_limit: int = ONE_GIGABYTE
     variants: tuple[str, ...] = ()
-    habits: tuple[tuple[str, Any], ...] = ()
     faults: tuple[str, ...] = ()
     observed: bool = False
     weather: tuple[str, ...] = ()
     weather_seed: int = 1
-    origins: AllowedOrigins | None = None
+    origins: tuple[str, ...] = ()
 
 
 _Value = TypeVar("_Value")
@@ -88,17 +80,14 @@ class Habits:
     attachment_first_id: int = _habit(1, "the id of the first attachment; the others follow")
     attachment_id_text: bool = _habit(False, "an attachment's id is text in answers")
     attachment_id_in_link: bool = _habit(False, "an attachment is described by name, length and address alone")
-    attachment_id_listed: bool = _habit(True, "a list tells the number by which an attachment is read")
+    attachment_numbers: str = _habit("common", "numbers of attachments: common, own, or listed as others")
     fields_shown: str = _habit("", "the only fields that describe drafts and attachments; empty shows all")
-    list_member: str | None = _habit(None, "member that wraps list items; none answers the bare array")
-    count_member: str | None = _habit(None, "member beside list_member with the number of items; none leaves it out")
     info_whole: bool = _habit(False, "the info of a draft stands in an envelope and holds the content")
     realm_capitals: bool = _habit(False, "descriptions write the realm in capitals")
     message_realm_capitals: bool = _habit(False, "messages write the realm in capitals")
     timestamp_digits: int = _habit(3, "digits of fractional seconds, 1 to 9")
     timestamp_offset: str = _habit("Z", "how a timestamp says that it is UTC")
     download_type: str | None = _habit(None, "type of every download; none goes by the file's name; or sent")
-    thumbnail_pixels: int = _habit(160, "longest side of a thumbnail")
     thumbnail_format: str = _habit("PNG", "format of a thumbnail")
     thumbnail_delay: float = _habit(0.0, "seconds after which a new file has a thumbnail")
     thumbnails_of_all: bool = _habit(True, "a file that is no image has a thumbnail")
@@ -180,6 +169,7 @@ class Habits:
     contact_header_names: bool = _habit(True, "a new contact takes the identifier of its header")
     record_header_names: bool = _habit(True, "a submission without identifier takes that of its header")
     identifiers_over_realms: bool = _habit(False, "an identifier in use in one realm is in use in all")
+    refused_identifiers_taken: bool = _habit(False, "the identifier of a record that was refused stays taken")
     identifiers_uuid: bool = _habit(False, "identifiers that the service makes are UUIDs in capitals")
     contact_put_creates: bool = _habit(False, "updating a contact that does not exist creates it")
     contact_post_updates: bool = _habit(False, "creating a contact under the identifier of one's own updates it")
@@ -190,6 +180,8 @@ class Habits:
     draft_any_schema: bool = _habit(False, "a draft without a schema or of an unknown one is saved")
     draft_schema_stays: bool = _habit(False, "saving a draft under another schema than before is refused")
     draft_schema_agrees: bool = _habit(False, "a draft whose header names another schema than the query is refused")
+    draft_faults: str = _habit("kept", "what the schema does not allow in a draft: kept, told, or refused")
+    draft_nulls_kept: bool = _habit(True, "null is kept in a draft")
     draft_any_json: bool = _habit(False, "a draft may be any JSON value")
     contact_drafts_refused: bool = _habit(False, "drafts of contacts are not kept")
     # Locked records, see `registry_contracts.sandbox.workflow`.
@@ -204,9 +196,10 @@ class Habits:
     locked_draft_writable: bool = _habit(True, "the draft of a locked record can be saved and deleted")
     realm_before_identity: bool = _habit(False, "a submission is refused for its realm before its token")
     # Attachments.
+    attachments_of: str = _habit("all", "documents that take attachments: all, submitted ones, or published ones")
     attachments_of_anything: bool = _habit(False, "a document that does not exist takes attachments")
     second_file_of_a_name: str = _habit("kept", "a name's second file: kept, refused, numbered, replaced, overwritten")
-    file_names: str = _habit("any", "names of attachments: any, plain, changed to plain ones, or harmless")
+    file_names: str = _habit("any", "names of attachments: any, plain, or changed to plain ones")
     file_name_compared: bool = _habit(True, "number and file name of an attachment belong together")
     empty_file_refused: bool = _habit(False, "an attachment without bytes is refused")
     json_file_refused: bool = _habit(False, "an attachment that is sent as JSON is refused")
@@ -214,10 +207,10 @@ class Habits:
     temporary_files_of: str = _habit("", "the one account that may persist temporary files; empty, each")
     temporary_file_prefix: str = _habit("", "beginning of the name that a persisted file is given")
     # Lists.
-    list_default_top: int | None = _habit(None, "items answered when the request gives no top; none answers all")
     list_largest_page: int | None = _habit(None, "items answered at most, whatever top asks for")
     list_largest_top: int | None = _habit(None, "the largest top that is not refused")
-    list_order: str = _habit("oldest", "default order of lists: oldest, newest, changed (last) first; or scrambled")
+    list_order: str = _habit("oldest", "default order of lists: oldest or changed (last) first, or scrambled")
+    list_whole: bool = _habit(False, "a list of drafts holds their content")
     list_default_own: bool = _habit(False, "a draft list without a collection holds the caller's own")
     my_holds_drafts: bool = _habit(True, "the collection my holds drafts")
     mydrafts_holds_locked: bool = _habit(True, "the collection mydrafts holds drafts that are locked for workflow")
@@ -228,33 +221,5 @@ class Habits:
 # fmt: on
 
 
-def read_habits(words: Iterable[str]) -> tuple[tuple[str, Any], ...]:
-    """Read habits given as NAME=VALUE; an unknown habit or a wrong value is a ``UsageError``."""
-    return tuple(_read_habit(word) for word in words)
-
-
-#: The smallest and the largest value of statuses, and of some other numbers.
-_STATUSES: Final = (200, 499)
-_NUMBERS: Final = {"timestamp_digits": (1, 9), "thumbnail_pixels": (1, 4096), "token_bytes": (4, 4096)}
-
-
-def _read_habit(word: str) -> tuple[str, Any]:
-    name, equals, text = word.partition("=")
-    kinds = get_type_hints(Habits)
-    if not equals or name not in kinds:
-        raise UsageError(f"--habit {word!r} is no NAME=VALUE of a habit; {suggestion(name, list(kinds))}")
-    least, most = _STATUSES if name.endswith("_status") else _NUMBERS.get(name, (0, 10**9))
-    kind = (
-        Annotated[kinds[name], msgspec.Meta(ge=least, le=most)] if "int" in str(kinds[name]) else kinds[name]
-    )
-    try:
-        return name, msgspec.convert(None if text == "none" else text, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"--habit {name} cannot be {text!r}: {error}") from error
-
-
-def described() -> Iterator[tuple[str, str, str]]:
-    """Yield every habit: its name, its default as ``--habit`` takes it, and its meaning."""
-    for habit in fields(Habits):
-        usual = habit.default if isinstance(habit.default, str) else str(habit.default).lower()
-        yield habit.name, usual, habit.metadata["meaning"]
+#: What each habit means.
+MEANINGS: Final = {habit.name: str(habit.metadata["meaning"]) for habit in fields(Habits)}

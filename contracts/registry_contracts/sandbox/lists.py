@@ -22,7 +22,6 @@ _ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,20}", re.ASCII)
 _ORDERS = {
     "oldest": "sequence",
-    "newest": "sequence DESC",
     "changed": "changed DESC, sequence DESC",
     "scrambled": "sequence * 7919 % 1009",
 }
@@ -99,15 +98,9 @@ class Lists:
     def attachments(self, records: Records, uid: str, page: Page) -> list[dict[str, Any]]:
         """Return a page of a document's attachments; refuse a faulty expression."""
         columns = {"sequence": "id", "changed": "id", **attachment_columns(self.habits)}
-        columns[self.habits.attachment_id_member] = self.number()
+        numbers = {"listed as others": "id * 7 + 3", "own": "row_number() OVER (ORDER BY id)"}
+        columns[self.habits.attachment_id_member] = numbers.get(self.habits.attachment_numbers, "id")
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
-
-    def close(self) -> None:
-        """Release what a variant holds."""
-
-    def number(self) -> str:
-        """Return the column of an attachment's number in a list; the habit may hide the real one."""
-        return "id" if self.habits.attachment_id_listed else "id * 7 + 3"
 
     def page(
         self, records: Records, columns: Mapping[str, str], rows: str, values: Mapping[str, Any], page: Page
@@ -151,6 +144,5 @@ class Lists:
         largest = self.habits.list_largest_top
         if page.top is not None and largest is not None and page.top > largest:
             raise bad_request(f"at most {largest} items can be asked for")
-        wanted = page.top if page.top is not None else self.habits.list_default_top
-        limits = (wanted, self.habits.list_largest_page)
+        limits = (page.top, self.habits.list_largest_page)
         return min((limit for limit in limits if limit is not None), default=-1)

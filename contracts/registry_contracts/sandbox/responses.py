@@ -103,10 +103,6 @@ class Responses:
             return json_response(number, status)
         return json_response(record, status) if habits.write_answers_record else Response(status_code=status)
 
-    def submitted(self, answer: dict[str, Any], status: int) -> Response:
-        """Return the response to an accepted submission."""
-        return json_response(answer, status)
-
     def draft(self, draft: Version) -> Response:
         """Return the full content of a draft, exactly as it was stored."""
         return Response(draft.content, media_type=JSON)
@@ -120,7 +116,7 @@ class Responses:
         return whole
 
     def listed(self, rows: Sequence[Mapping[str, Any]]) -> Response:
-        """Return a list: the bare array, or the envelope the habits ask for."""
+        """Return a list."""
         habits = self.habits
         items = [self.of_row(row) for row in rows]
         if not items and habits.list_empty_status == NO_CONTENT:
@@ -134,11 +130,8 @@ class Responses:
         return json_response(self.envelope(items), habits.list_status, headers)
 
     def envelope(self, items: list[dict[str, Any]]) -> Any:
-        """Return the body of a list."""
-        if self.habits.list_member is None:
-            return items
-        counted = {} if self.habits.count_member is None else {self.habits.count_member: len(items)}
-        return {self.habits.list_member: items, **counted}
+        """Return the body of a list, which variants wrap."""
+        return items
 
     def refusal(self, refusal: Refusal) -> Response:
         """Return a refusal: its text, and the ``errors`` array when content was faulty."""

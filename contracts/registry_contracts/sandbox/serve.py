@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_empty_values
 from registry_contracts.interface.cross_origin import AllowedOrigins
 from registry_contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
-from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings, read_habits
+from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings
 from registry_contracts.sandbox.http import Connection
 
 if TYPE_CHECKING:
@@ -84,6 +84,11 @@ def make_server(app: ASGIApp, ready: Callable[[], None]) -> SandboxServer:
 _USAGE: Final = 4
 
 
+def _repeated(flag: str, name: str, words: str, value: str = "NAME") -> Callable[[Any], Any]:
+    """An option that may be repeated."""
+    return click.option(flag, name, metavar=value, multiple=True, help=f"{words}; may be repeated.")
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -93,44 +98,12 @@ _USAGE: Final = 4
 @click.option(
     "--size-limit", metavar="BYTES", type=click.IntRange(0), default=ONE_GIGABYTE, help="Largest attachment."
 )
-@click.option(
-    "--variant",
-    "variants",
-    metavar="NAME",
-    multiple=True,
-    help="Server variant, as `list variants` shows; may be repeated.",
-)
-@click.option(
-    "--habit",
-    "habits",
-    metavar="NAME=VALUE",
-    multiple=True,
-    callback=lambda _context, _option, given: read_habits(given),
-    help="Another status, name or default, as `list habits` shows; may be repeated.",
-)
-@click.option(
-    "--fault",
-    "faults",
-    metavar="NAME",
-    multiple=True,
-    help="Break clauses of the interface, as `list faults` shows; may be repeated.",
-)
-@click.option(
-    "--weather",
-    metavar="NAME",
-    multiple=True,
-    help="Network fault, as `list weathers` shows; may be repeated.",
-)
+@_repeated("--variant", "variants", "Server variant, as `list variants` shows")
+@_repeated("--fault", "faults", "Break clauses of the interface, as `list faults` shows")
+@_repeated("--weather", "weather", "Network fault, as `list weathers` shows")
 @click.option("--weather-seed", type=int, default=1, show_default=True, help="Seed of the network faults.")
 @click.option("--observed", is_flag=True, help="Count what is shown, for a proof.")
-@click.option(
-    "--cors",
-    "origins",
-    metavar="ORIGIN",
-    multiple=True,
-    callback=lambda _context, _option, given: AllowedOrigins.of(given) if given else None,
-    help="Let pages of this origin use it, such as http://localhost:5173; may be repeated.",
-)
+@_repeated("--cors", "origins", "Let pages of this origin use it, such as http://localhost:5173", "ORIGIN")
 def command(*, host: str, port: int, **settings: Any) -> int:
     """Serve the embedded document registry until SIGTERM or Ctrl-C.
 
@@ -190,11 +163,11 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
         closing(app.state.service),
         closing(lay_over(app, settings.weather, settings.weather_seed)) as weather,
     ):
-        if settings.origins is not None:
+        if settings.origins:
             # Outermost: a browser hides every answer without these headers, also those of faults and network faults.
             app.add_middleware(
                 CORSMiddleware,
-                allow_origins=settings.origins.names,
+                allow_origins=AllowedOrigins.of(settings.origins).names,
                 allow_methods=["*"],
                 allow_headers=["*"],
                 expose_headers=["*"],
@@ -211,18 +184,20 @@ def altered(settings: Settings) -> "Starlette":
     from starlette.middleware import Middleware  # noqa: PLC0415 - as above
 
     from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
-    from registry_contracts.sandbox.variants import chosen, habits_of  # noqa: PLC0415
+    from registry_contracts.sandbox.faults.messages import Between  # noqa: PLC0415
+    from registry_contracts.sandbox.variants import chosen  # noqa: PLC0415
 
     variants, faults = chosen(settings.variants), list["Fault"]()
     layers = [layer for variant in variants for layer in variant.parts]
     if settings.faults:
-        from registry_contracts.sandbox.faults.judged import LAYERS  # noqa: PLC0415 - as above
+        from registry_contracts.sandbox.faults.effects import LAYERS  # noqa: PLC0415 - as above
         from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415
 
         layers += LAYERS
         faults += [load(name) for name in settings.faults]
-    habits = replace(Habits(), **habits_of(variants) | dict(settings.habits))
-    app = create_app(settings, habits, layers)
+    # Of two variants that change one habit, the later one counts.
+    changed = {name: value for variant in variants for name, value in variant.habits.items()}
+    app = create_app(settings, replace(Habits(), **changed), layers)
     # Appended: nearer to the service than what undoes the encoding of paths.
     for variant in sorted(variants, key=lambda variant: -variant.layer):
         if variant.wrap is not None:
@@ -231,11 +206,11 @@ def altered(settings: Settings) -> "Starlette":
         from registry_contracts.sandbox.faults.observer import Observer  # noqa: PLC0415
 
         # Nearest to the service, where bodies are neither compressed nor chunked.
-        app.user_middleware.append(Middleware(Observer))
+        app.user_middleware.append(Middleware(Between, act=Observer().meet))
     for fault in faults:
         from registry_contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
 
-        app.add_middleware(Injector, fault=fault)
+        app.add_middleware(Between, act=Injector(fault).meet)
     return app
 
 

@@ -390,6 +390,7 @@ def _locked(data: Path) -> "FileLock":
 #: The format of a drawing, in which the preview stands.
 _DRAWING: Final = "SVG+XML"
 _PICTURES: Final = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "PPM")
+_PREVIEW: Final = (160, 160)
 _LARGEST_PICTURE: Final = 64 * 1024**2
 #: What Pillow raises at a file that is no picture, or a broken one.
 _UNREADABLE: Final = (
@@ -404,16 +405,16 @@ _UNREADABLE: Final = (
 )
 
 
-def thumbnail(path: Path, pixels: int, form: str) -> bytes:
+def thumbnail(path: Path, form: str) -> bytes:
     """Return a preview of a stored file: a small picture of a picture, a plain tile for any other file."""
     from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
 
-    preview, buffer = Image.new("RGB", (pixels, pixels), "#9aa5b1"), io.BytesIO()
+    preview, buffer = Image.new("RGB", _PREVIEW, "#9aa5b1"), io.BytesIO()
     try:
         if path.stat().st_size <= _LARGEST_PICTURE:
             with Image.open(path, formats=_PICTURES) as image:
                 if image.width * image.height <= (Image.MAX_IMAGE_PIXELS or 0):
-                    image.thumbnail((pixels, pixels))
+                    image.thumbnail(_PREVIEW)
                     preview = image.convert("RGB")
     except _UNREADABLE:
         pass

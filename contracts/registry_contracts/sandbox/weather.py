@@ -12,19 +12,14 @@ import struct
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
-from functools import partial
 from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.errors import UsageError, suggestion
-from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.faults.messages import Answer, answer_with, ask
+from registry_contracts.sandbox.faults.messages import Asked, Between
 from registry_contracts.sandbox.http import TRANSPORT
 from registry_contracts.sandbox.responses import JSON
 
@@ -109,65 +104,46 @@ def _holding_address_of(listener: socket.socket) -> socket.socket:
 Figures = Mapping[str, float | str]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """One request that a network fault meets, and the application behind it."""
+def _transport(asked: Asked) -> asyncio.Transport | None:
+    """The connection over which a request came."""
+    transport: asyncio.Transport | None = asked.scope.get("state", {}).get(TRANSPORT)
+    return transport
 
-    app: ASGIApp
-    scope: Scope
-    receive: Receive
-    send: Send
 
-    @property
-    def transport(self) -> asyncio.Transport | None:
-        """The connection over which it came."""
-        transport: asyncio.Transport | None = self.scope.get("state", {}).get(TRANSPORT)
-        return transport
+async def _gone(asked: Asked) -> None:
+    """Wait until the client disconnects."""
+    while (await asked.receive())["type"] != "http.disconnect":
+        pass
 
-    async def passes(self) -> None:
-        """Pass it on."""
-        await self.app(self.scope, self.receive, self.send)
 
-    async def body(self) -> bytes:
-        """Read its body."""
-        return await Request(self.scope, self.receive).body()
+async def _reset(asked: Asked) -> None:
+    """Reset the connection in place of an answer."""
+    _drop(_transport(asked))
+    await _gone(asked)
 
-    async def answered(self, body: bytes) -> Answer:
-        """Pass it on with the body that was read, and keep the answer."""
-        return await ask(self.app, self.scope, body)
 
-    async def gone(self) -> None:
-        """Wait until the client disconnects."""
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
+async def _page(asked: Asked, status: int, title: str, again: float | None = None) -> None:
+    """Answer with an HTML page, as gateways do."""
+    body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
+    await _reply(asked, status, "text/html; charset=utf-8", body, again)
 
-    async def reset(self) -> None:
-        """Reset the connection in place of an answer."""
-        _drop(self.transport)
-        await self.gone()
 
-    async def page(self, status: int, title: str, again: float | None = None) -> None:
-        """Answer with an HTML page, as gateways do."""
-        body = f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>\n"
-        await self.reply(status, "text/html; charset=utf-8", body, again)
-
-    async def reply(self, status: int, kind: str, body: str, again: float | None = None) -> None:
-        """Answer in place of the service; ``again``: seconds of Retry-After."""
-        later = {} if again is None else {"Retry-After": f"{again:.0f}"}
-        await Response(body, status, {"Content-Type": kind, **later})(self.scope, self.receive, self.send)
+async def _reply(asked: Asked, status: int, kind: str, body: str, again: float | None = None) -> None:
+    """Answer in place of the service; ``again``: seconds of Retry-After."""
+    later = {} if again is None else {"Retry-After": f"{again:.0f}"}
+    await asked.respond(Response(body, status, {"Content-Type": kind, **later}))
 
 
 class Meeting:
-    """ASGI middleware: one network fault before an application; ``met`` counts its requests.
+    """One network fault before an application; ``met`` counts its requests.
 
     Args:
-        app: The application behind it.
         figures: How strong the network fault is, by name.
         seed: The same seed and order of requests give the same faults.
     """
 
-    def __init__(self, app: ASGIApp, fault: "NetworkFault", figures: Figures, gate: Gate, seed: int) -> None:
-        self.app, self.fault, self.figures, self.gate = app, fault, figures, gate
+    def __init__(self, fault: "NetworkFault", figures: Figures, gate: Gate, seed: int) -> None:
+        self.fault, self.figures, self.gate = fault, figures, gate
         # Each network fault has its own random numbers, so that others do not change it.
         self.chance = random.Random(f"{seed} {fault.name}")  # noqa: S311 - nothing secret
         self.met = 0
@@ -182,19 +158,11 @@ class Meeting:
         """Draw whether the fault strikes, with the probability of a figure."""
         return self.chance.random() < self[share]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
-        asked = Asked(self.app, scope, receive, send)
-        if scope["type"] != "http":
-            await asked.passes()
-            return
+    async def meet(self, asked: Asked) -> None:
+        """Answer one request."""
         self.met += 1
-        await (
-            self.fault.act(self, asked) if "share" not in self.figures or self.strikes() else asked.passes()
-        )
-
-
-Act = Callable[[Meeting, Asked], Awaitable[None]]
+        strikes = "share" not in self.figures or self.strikes()
+        await (self.fault.act(self, asked) if strikes else asked.passes())
 
 
 @dataclass(frozen=True)
@@ -210,7 +178,7 @@ class NetworkFault:
 
     name: str
     sentence: str
-    act: Act
+    act: Callable[[Meeting, Asked], Awaitable[None]]
     figures: Figures
     passable: bool = True
 
@@ -222,9 +190,9 @@ async def _latency(meeting: Meeting, asked: Asked) -> None:
 
 async def _sporadic_503(meeting: Meeting, asked: Asked) -> None:
     if meeting.chance.random() < 0.5:
-        await asked.page(503, "Service Temporarily Unavailable", meeting["retry_after"])
+        await _page(asked, 503, "Service Temporarily Unavailable", meeting["retry_after"])
     else:
-        await asked.reply(503, JSON, '{"message":"try again later"}', meeting["retry_after"])
+        await _reply(asked, 503, JSON, '{"message":"try again later"}', meeting["retry_after"])
 
 
 async def _rate_limit(meeting: Meeting, asked: Asked) -> None:
@@ -235,26 +203,26 @@ async def _rate_limit(meeting: Meeting, asked: Asked) -> None:
         meeting.left -= 1
         await asked.passes()
     else:
-        await asked.reply(429, JSON, '{"message":"too many requests"}', meeting["retry_after"])
+        await _reply(asked, 429, JSON, '{"message":"too many requests"}', meeting["retry_after"])
 
 
 async def _gateway_html(meeting: Meeting, asked: Asked) -> None:
     if meeting.chance.random() < 0.5:
         # The gateway lost the answer, not the request.
-        await asked.answered(await asked.body())
+        await asked.answered()
     bad = meeting.chance.random() < 0.5
-    await (asked.page(502, "502 Bad Gateway") if bad else asked.page(504, "504 Gateway Time-out"))
+    await (_page(asked, 502, "502 Bad Gateway") if bad else _page(asked, 504, "504 Gateway Time-out"))
 
 
 async def _lost_route(_: Meeting, asked: Asked) -> None:
-    await asked.page(404, "404 Not Found")
+    await _page(asked, 404, "404 Not Found")
 
 
 async def _empty_answers(meeting: Meeting, asked: Asked) -> None:
     lost: tuple[int, dict[str, str]] = (200, {"Content-Type": JSON})
     challenge = (202, {"Content-Type": "text/html", "x-amzn-waf-action": "challenge"})
     status, headers = lost if meeting.chance.random() < 0.5 else challenge
-    await Response("", status, headers)(asked.scope, asked.receive, asked.send)
+    await asked.respond(Response("", status, headers))
 
 
 #: Parts of a body that filters take for an attack.
@@ -264,50 +232,46 @@ _SUSPICIOUS: Final = (b"<", b"../")
 async def _filter(_: Meeting, asked: Asked) -> None:
     body = await asked.body()
     if any(part in body for part in _SUSPICIOUS):
-        await asked.page(403, "Request Rejected")
+        await _page(asked, 403, "Request Rejected")
     else:
-        await answer_with(asked.send, await asked.answered(body), asked.scope["method"])
+        await asked.answer(await asked.answered(body))
 
 
 async def _maintenance(meeting: Meeting, asked: Asked) -> None:
     if meeting.until is None and meeting.met >= meeting["from_request"]:
         meeting.until = time.monotonic() + meeting["seconds"]
     if meeting.until is not None and time.monotonic() < meeting.until:
-        await asked.page(200, "We are down for maintenance and will be back in a moment")
+        await _page(asked, 200, "We are down for maintenance and will be back in a moment")
     else:
         await asked.passes()
 
 
 async def _resets(meeting: Meeting, asked: Asked) -> None:
     if meeting.strikes("after"):
-        await asked.answered(await asked.body())
-    await asked.reset()
+        await asked.answered()
+    await _reset(asked)
 
 
 async def _truncated(_: Meeting, asked: Asked) -> None:
-    got = await asked.answered(await asked.body())
+    got = await asked.answered()
     # The answer to a HEAD has no body that could break off.
     if asked.scope["method"] == "HEAD" or not got.body:
-        await answer_with(asked.send, got, asked.scope["method"])
+        await asked.answer(got)
         return
     await asked.send({"type": "http.response.start", "status": got.status, "headers": list(got.headers)})
     half = got.body[: len(got.body) // 2]
     await asked.send({"type": "http.response.body", "body": half, "more_body": True})
-    if asked.transport is not None:
-        asked.transport.close()
-    await asked.gone()
+    if transport := _transport(asked):
+        transport.close()
+    await _gone(asked)
 
 
 async def _outage(meeting: Meeting, asked: Asked) -> None:
-    over = meeting.until is not None and time.monotonic() >= meeting.until
-    if over or meeting.met < meeting["from_request"]:
+    if meeting.met < meeting["from_request"]:
         await asked.passes()
         return
-    if meeting.until is None:
-        seconds = meeting["seconds"] or None
-        meeting.until = time.monotonic() + (seconds or math.inf)
-        meeting.gate.shut(seconds)
-    await asked.reset()
+    meeting.gate.shut()
+    await _reset(asked)
 
 
 async def _restart(meeting: Meeting, asked: Asked) -> None:
@@ -316,21 +280,13 @@ async def _restart(meeting: Meeting, asked: Asked) -> None:
         return
     asked.scope["app"].state.service.identity.forget()
     meeting.gate.shut(meeting["seconds"])
-    await asked.reset()
-
-
-async def _short_tokens(meeting: Meeting, asked: Asked) -> None:
-    asked.scope["app"].state.service.identity.lifetime = timedelta(seconds=meeting["seconds"])
-    await asked.passes()
+    await _reset(asked)
 
 
 async def _hanging(meeting: Meeting, asked: Asked) -> None:
-    match = load_description().match(
-        asked.scope["method"], asked.scope.get("raw_path", b"").decode("latin-1")
-    )
-    operation = match[0].id if match else None
+    operation = asked.operation.id if asked.operation else None
     due = meeting.met >= meeting["from_request"] and operation == meeting.figures["operation"]
-    await (asked.gone() if due else asked.passes())
+    await (_gone(asked) if due else asked.passes())
 
 
 # fmt: off
@@ -360,14 +316,12 @@ ALL: Final = {fault.name: fault for fault in (
     NetworkFault("truncated", "Now and then the body of an answer breaks off in its middle.",
             _truncated, {"share": 0.02}),
     NetworkFault("outage-from-start", "The service is down from the first request on.",
-            _outage, {"from_request": 1, "seconds": 0}, passable=False),
-    NetworkFault("outage-midway", "From some request on the service is down, for good or for so many seconds.",
-            _outage, {"from_request": 300, "seconds": 0}, passable=False),
+            _outage, {"from_request": 1}, passable=False),
+    NetworkFault("outage-midway", "From some request on the service is down, for good.",
+            _outage, {"from_request": 300}, passable=False),
     NetworkFault("restart", "Every so often the server restarts: connections drop, new ones are refused for a moment, "
             "tokens are forgotten, data is kept.",
             _restart, {"every": 400, "seconds": 1.5}),
-    NetworkFault("short-tokens", "Tokens die, as their expiration says, after five seconds.",
-            _short_tokens, {"seconds": 5}),
     NetworkFault("hanging-operation", "One operation never answers.",
             _hanging, {"operation": "getDraftInfo", "from_request": 0}, passable=False),
 )}
@@ -386,9 +340,8 @@ def lay_over(app: Starlette, texts: Iterable[str], seed: int) -> Gate:
     gate = Gate()
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     for fault, figures in reversed([_read(part) for part in parts]):
-        make = partial(Meeting, fault=fault, figures=figures, gate=gate, seed=seed)
         # Starlette puts it in front of all middleware that is there already.
-        app.add_middleware(make)
+        app.add_middleware(Between, act=Meeting(fault, figures, gate, seed).meet)
     return gate
 
 

@@ -38,7 +38,7 @@ from registry_contracts.sandbox.http import (
     is_identifier,
     new_identifier,
 )
-from registry_contracts.sandbox.responses import INVALID_VALUE, MANDATORY, is_shown, json_text
+from registry_contracts.sandbox.responses import INVALID_VALUE, MANDATORY, is_shown, json_response, json_text
 from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Records
 from registry_contracts.sandbox.validation import (
     INVALID_PROPERTY,
@@ -120,9 +120,8 @@ class Workflow(Handlers):
         if self.habits.submission_answer_furnished:
             workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
             answer = {"workflow": workflow, "correlationId": str(uuid4()), "document": answer}
-        return context.responses.submitted(
-            answer, self.habits.workflow_created_status if creating else self.habits.workflow_updated_status
-        )
+        created, updated = self.habits.workflow_created_status, self.habits.workflow_updated_status
+        return json_response(answer, created if creating else updated)
 
     def enter(self, request: Request) -> tuple[Account, Realm, RecordType]:
         """Return who submits, in which realm and for which schema; refuse with rows 9, 1, 2 and 3, in this order."""
@@ -180,7 +179,7 @@ class Workflow(Handlers):
             return new_identifier(self.habits)
         exists = records.owner(realm, identifier) is not None
         if submission.creating:
-            exists = self.context.in_use(records, submission.realm, identifier)
+            exists = self.context.taken(records, submission.realm, identifier)
         if not self.habits.drafts_exist:
             exists = records.submitted(realm, identifier)
         locked = records.is_locked(realm, identifier)
@@ -210,6 +209,7 @@ class Workflow(Handlers):
         if problems:
             # The response carries the record identifier and, on content problems, an errors array.
             identifier = submission.given_identifier()
+            self.context.note_refused(submission.realm, submission.path_identifier)
             message = "The submission is not valid."
             raise Refusal(Reason.INVALID_CONTENT, message, problems=problems, identifier=identifier)
 
@@ -261,12 +261,6 @@ class Workflow(Handlers):
             records.lock(submission.realm.name, identifier, submission.caller.name, delay, seconds)
 
     def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
-        content, owner = json_text(submission.body.get("document")), submission.caller.name
-        records.store(
-            submission.realm.name,
-            identifier,
-            state,
-            schema=submission.kind.name,
-            owner=owner,
-            content=content,
-        )
+        what = {"schema": submission.kind.name, "owner": submission.caller.name}
+        content = json_text(submission.body.get("document"))
+        records.store(submission.realm.name, identifier, state, content=content, **what)

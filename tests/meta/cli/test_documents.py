@@ -161,7 +161,7 @@ def test_the_story_shows_its_scenario_as_it_is() -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("what", ["operations", "clauses", "faults", "variants", "habits", "weathers"])
+@pytest.mark.parametrize("what", ["operations", "clauses", "faults", "variants", "weathers"])
 def test_everything_is_listed_for_people_and_for_programs(run_command: RunCommand, what: str) -> None:
     head, *lines = run_command("list", what).out.splitlines()
     assert head.startswith("id  ")

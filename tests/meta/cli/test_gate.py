@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from tests.meta.program import Program
 from tests.meta.samples import CONSUMER
 
-FAULT = "--sandbox-arguments=--fault attachment-text-only"
+FAULT = "--sandbox-arguments=--fault createAttachment:refused-400@all_bytes"
 ON_SANDBOX = ("--target", "sandbox")
 GENERATED = """\
 operations = ["saveDraft", "getDraft"]

@@ -17,7 +17,7 @@ from tests.meta.program import eventually, finished, in_process, plant
     ("words", "message"),
     [
         (["--fault", "none"], "unknown fault 'none'"),
-        (["--clause", "realm-production"], "no fault breaks realm-production alone"),
+        (["--clause", "realm-production"], "no fault breaks realm-production;"),
         (["drawn", "--clause", "uid-too-short"], "not chosen by clause"),
         (["--service", "gzip+none"], "unknown variant 'none'"),
         (["--floor", "nowhere.json"], "File 'nowhere.json' does not exist"),

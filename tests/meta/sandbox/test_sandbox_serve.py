@@ -24,7 +24,7 @@ from tests.meta.sandbox_client import SandboxClient, sandbox
         "--port 0 --data {folder}/file",
         "--port 0 --data {folder}",
         "--port 0 --size-limit -1",
-        "--port 0 --habit token_status=700",
+        "--port 0 --variant gzpi",
         "--port 0 --weather resett",
         "--unheard",
     ],

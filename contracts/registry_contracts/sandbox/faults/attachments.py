@@ -8,6 +8,7 @@ from typing import Final
 
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
+from registry_contracts.sandbox.faults.crossed_state import removing_files
 from registry_contracts.sandbox.faults.fault import Rows, each
 from registry_contracts.sandbox.faults.messages import Answer, Request, answer_json
 from registry_contracts.sandbox.faults.places import FILES
@@ -25,12 +26,6 @@ def _limit(request: Request) -> int:
 def _nth(at: int) -> Callable[[Request], list[Request]]:
     """The request for the n-th attachment of the document."""
     return lambda request: [held.at_file(request, file) for file in held.files_of(request)[at:][:1]]
-
-
-def _of_other(request: Request) -> list[Request]:
-    """The request for a file where it belongs, if that is another document."""
-    file = held.file_of(request)
-    return [held.at_file(request, file)] if file and file.identifier != request.uid else []
 
 
 def _of_persisted(request: Request) -> bool:
@@ -56,10 +51,6 @@ _FOUND = replace(_OTHER, says="{} but should find none.")
 _MADE_UP: Final = do.answer(
     lambda r, got: answer_json(201, {"id": 1_000_000}) if got.status == 404 and r.signed_in else got)
 ROWS: Final = (
-    _FILE("text-only", "create-accepted", do.refuse_before(), "is refused when it is not UTF-8 text", "body~\ufffd"),
-    _FILE("name-in-small-letters", "name-kept",
-        do.send(lambda r: r.with_params(filename=r.params["filename"].lower())),
-        "is kept under its name in small letters, and found under no other"),
     _FILE("needs-extension", "name-without-extension", do.refuse_before(),
         "is refused when its name has no extension", "-filename~[.]"),
     _FILE("size-above-cut", "size-above", do.send(lambda r: replace(r, body=r.body[: _limit(r)])),
@@ -72,6 +63,8 @@ ROWS: Final = (
     _OTHER("eleventh-replaces-first", "several",
         do.give(lambda r: _NOT_FOUND if held.file_of(r) in held.files_of(r)[:-10] else None),
         "A document holds 10 attachments; a further one takes the place of the first", at=_READS),
+    Rows("draft-", "attachment-", "saveDraft")("save-drops-attachments", "outlives-save", removing_files(),
+        "Saving a draft again removes the attachments of the document"),
     _OTHER("listed-without-id", "listed-identifier",
         do.edit(lambda items: [{k: v for k, v in item.items() if k not in ("id", "size")} for item in items]),
         "The list of attachments has no numbers", _PLAIN, at=_LIST),
@@ -95,7 +88,7 @@ ROWS: Final = (
             f"{operation} finds a file for a word in place of a number", "attachmentId~^[A-Za-z]+$", at=operation),
         ("get", _GET, "id-integer"), ("thumbnail", _THUMBNAIL, "id-thumbnail")),
     *each(lambda verb, operation: _FOUND(f"{verb}-from-other-document", f"{verb}-other-document",
-            do.mend(_of_other),
+            do.mend(lambda r: [held.at_file(r, file)] if (file := held.file_of(r)) else []),
             f"{operation} finds a file for the number of another document's file", _DIGITS, at=operation),
         ("get", _GET), ("thumbnail", _THUMBNAIL)),
 )

@@ -6,7 +6,7 @@ and in its storage.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Final
@@ -60,7 +60,7 @@ class Condition:
 
     name: str
     says: str
-    acts: Where
+    acts: Callable[[Request], object]
     factor: str = ""
     operations: tuple[str, ...] = ()
     refuses: tuple[str, ...] = ()
@@ -195,15 +195,13 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
                 and r.memory.deleted[r.uid].realm == r.realm,
             operations=_READS, refuses=_DELETED),
         Condition("only_elsewhere", "only another realm has the draft",
-            lambda r: any(held.elsewhere(r, str.__eq__, same_realm=False)), operations=_READS,
-            refuses=("realm-drafts-apart",)),
+            partial(held.only, "other_realm"), operations=_READS, refuses=("realm-drafts-apart",)),
         Condition("only_twin", "only a draft with another letter case exists",
-            lambda r: any(held.elsewhere(r, lambda a, b: a.lower() == b.lower())), operations=_READS,
-            refuses=("uid-case-sensitive",)),
+            partial(held.only, "twin"), operations=_READS, refuses=("uid-case-sensitive",)),
         Condition("only_longer", "a draft has a longer uid that begins with it",
-            lambda r: any(held.elsewhere(r, str.startswith)), operations=_READS, refuses=_ABSENT),
+            partial(held.only, "beginning"), operations=_READS, refuses=_ABSENT),
         Condition("only_shorter", "a draft has a shorter uid that begins it",
-            lambda r: any(held.elsewhere(r, lambda a, b: b.startswith(a))), operations=_READS, refuses=_ABSENT),
+            partial(held.only, "going_on"), operations=_READS, refuses=_ABSENT),
         Condition("no_such_file", "the document has no such file", _file, refuses=("attachment-exists-absent",)),
         Condition("file_of_another", "the file belongs to another document", lambda r: _file(r, of_other=True),
             refuses=("attachment-exists-other-document",)),

@@ -7,14 +7,7 @@ from itertools import cycle
 from typing import Any, Final
 
 from registry_contracts.sandbox.faults import effects as do
-from registry_contracts.sandbox.faults.effects import (
-    KIND,
-    LOCALE,
-    MANDATORY,
-    PROPERTY,
-    TERM,
-    VALUE,
-)
+from registry_contracts.sandbox.faults.effects import KIND, LOCALE, MANDATORY, PROPERTY, TERM, VALUE
 from registry_contracts.sandbox.faults.fault import Fault, Rows, each
 from registry_contracts.sandbox.faults.messages import Inject, Request
 from registry_contracts.sandbox.faults.places import CONTACTS, KNOWN_SCHEMA, SUBMISSIONS, kebab
@@ -134,9 +127,6 @@ ROWS: Final = (
         ("term-as-value", "code-unexpected-term", TERM, VALUE),
         ("kind-as-mandatory", "code-mandatory", KIND, MANDATORY),
     ),
-    _REFUSAL("property-is-document", "property-names-field", do.report(lambda errors:
-        [e if e["code"] == MANDATORY else {**e, "property": "document"} for e in errors]),
-        "names the property document for all errors but missing fields"),
     Rows("errors-", "contact-", CONTACTS)("first-missing-only", "all-missing-named", do.report(lambda errors:
         [e for at, e in enumerate(errors) if at == 0 or e["code"] != MANDATORY]),
         "The refusal of faulty content names the first of several missing fields alone"),

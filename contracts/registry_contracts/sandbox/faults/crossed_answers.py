@@ -12,18 +12,17 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.conditions import OPERATIONS
-from registry_contracts.sandbox.faults.crossed_rows import (
+from registry_contracts.sandbox.faults.effects import (
     At,
     Clauses,
     Effect,
+    Errors,
+    Record,
     Rule,
     Side,
     Values,
-    done,
-    put_back,
     row,
 )
-from registry_contracts.sandbox.faults.judged import Errors, Record
 from registry_contracts.sandbox.faults.lists import like, of_other_documents
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
@@ -35,7 +34,6 @@ from registry_contracts.sandbox.faults.messages import (
 )
 from registry_contracts.sandbox.faults.places import CONTACTS, DRAFTS, FILES, NAMED_SUBMISSIONS, SUBMISSIONS
 from registry_contracts.sandbox.faults.protocol import ACCEPTANCE, with_those_of_others
-from registry_contracts.sandbox.faults.tokens import as_author
 from registry_contracts.sandbox.faults.workflow import message_of, under_first_schema
 
 _SAVE, _GET, _EXISTS, _DELETE, _INFO = DRAFTS
@@ -49,9 +47,9 @@ async def without_effect(request: Request) -> Answer:
     """Let the service answer, and take back what it did."""
     before = request.memory.held.rows(request.uid)
     got = await request.ask()
-    if done(got) and not request.operation.safe:
+    if got.done and not request.operation.safe:
         made = request.uid or str(got.member.get("identifier"))
-        put_back(request, before if request.uid else _NO_ROWS, made)
+        request.memory.alter(partial(held.Held.put, uid=made, rows=before if request.uid else _NO_ROWS))
         request.memory.held.unused(request.params.get("tempFileId", ""))
     return got
 
@@ -61,7 +59,7 @@ def _refusing(status: int, first: Inject) -> Inject:
 
     async def refused(request: Request) -> Answer | None:
         got = await first(request)
-        if got is None or not done(got) or (request.operation.answers == "list" and not got.items):
+        if got is None or not got.done or (request.operation.answers == "list" and not got.items):
             return got
         return replace(do.REFUSED, status=status)
 
@@ -71,7 +69,7 @@ def _refusing(status: int, first: Inject) -> Inject:
 @do.effect
 async def _identifier(request: Request, what: str) -> Answer | None:
     got, kept = await request.ask(), request.memory.kept
-    if not done(got):
+    if not got.done:
         return got
     first = kept.setdefault("identifier", got.member.get("identifier"))
     return got.with_member("identifier", {"lost": MISSING, "empty": "", "of-first": first}[what])
@@ -86,10 +84,14 @@ async def _as_if_absent(request: Request, *, lock_alone: bool = False) -> Answer
     versions = [version for version in before["versions"] if lock_alone or version[1] != request.realm]
     request.memory.held.put(request.uid, {"locks": locks, "versions": versions})
     got = await request.ask()
-    request.memory.changed = done(got)
-    if not done(got):
+    request.memory.changed = got.done
+    if not got.done:
         request.memory.held.put(request.uid, {name: before[name] for name in ("locks", "versions")})
     return got
+
+
+async def _as_author(request: Request) -> Answer:
+    return await request.ask(await request.as_role("author"))
 
 
 async def _found(request: Request) -> Answer:
@@ -98,13 +100,9 @@ async def _found(request: Request) -> Answer:
 
 
 @do.effect
-async def _near(
-    request: Request, near: Callable[[str, str], bool], *, same_realm: bool = True
-) -> Answer | None:
-    for draft in held.elsewhere(request, near, same_realm=same_realm):
-        owner = await request.as_role(draft.owner)
-        return await request.ask(owner.with_uid(draft.identifier).with_header("realm", draft.realm))
-    return None
+async def _near(request: Request, relation: str) -> Answer | None:
+    drafts = held.only(relation, request)
+    return await request.ask(await held.at_draft(request, drafts[0])) if drafts else None
 
 
 #: Answers a request as if a value did not refuse it.
@@ -113,12 +111,12 @@ _AS_IF: Final[Mapping[str, Inject]] = {
     "unknown": do.send(lambda r: r.at(_NAMED)),
     "locked": partial(_as_if_absent, lock_alone=True),
     **dict.fromkeys(("never_saved", "deleted", "no_such_file"), _found),
-    "only_elsewhere": _near(str.__eq__, same_realm=False),
-    "only_twin": _near(lambda a, b: a.lower() == b.lower()),
-    "only_longer": _near(str.startswith),
-    "only_shorter": _near(lambda a, b: b.startswith(a)),
+    "only_elsewhere": _near("other_realm"),
+    "only_twin": _near("twin"),
+    "only_longer": _near("beginning"),
+    "only_shorter": _near("going_on"),
     "file_of_another": do.send(lambda r: held.at_file(r, file) if (file := held.file_of(r)) else None),
-    **dict.fromkeys(("caller_restricted", "anonymous", "token_invented", "token_half"), as_author),
+    **dict.fromkeys(("caller_restricted", "anonymous", "token_invented", "token_half"), _as_author),
     **dict.fromkeys(
         ("realm_missing", "realm_unknown", "realm_unknown_in_query"),
         do.send(lambda r: r.with_options(Realm=None).with_header("realm", "abs-dev")),
@@ -135,7 +133,7 @@ async def _accepted(request: Request, given: Values) -> Answer | None:
     reason = next(value.name for value in given if value.refusing(request.operation.id))
     # Whatever else is wrong with a record is in its content.
     got = await _AS_IF.get(reason, do.ANY_CONTENT)(request)
-    return got if got is not None and done(got) else None
+    return got if got is not None and got.done else None
 
 
 @do.effect
@@ -175,8 +173,8 @@ def _entry(place: str, what: str) -> Inject:
         if at is None or not 0 <= at <= last:
             return got
         twice = what == "doubled"
-        # Only of pages the document promises that an entry is listed once.
-        request.memory.silent = twice and "top" not in request.options
+        # Of drafts the document promises in pages alone that an entry is listed once.
+        request.memory.silent = twice and request.operation.id == _LIST and "top" not in request.options
         return got.with_items([*items[:at], *([items[at]] * 2 if twice else []), *items[at + 1 :]])
 
     return do.answer(changed)
@@ -187,10 +185,6 @@ def _newest(request: Request, items: list[Any]) -> int | None:
     files = [file.id for file in held.files_of(request)]
     newest = held.newest(request) if request.operation.id == _LIST else max(files, default=0)
     return next((at for at, item in enumerate(items) if newest and newest in item.values()), None)
-
-
-def _saved_again(item: Any) -> bool:
-    return bool(item["createdOn"] != item["updatedOn"])
 
 
 def _with_deleted(request: Request, got: Answer) -> Answer:
@@ -227,6 +221,14 @@ def _rows(operation: str, values: Values) -> Clauses:
     return tuple(name for name in _reasons(operation, values) if load_catalogue().clause(name).message)
 
 
+def _unsubmitted(operation: str, values: Values) -> Clauses:
+    """The clauses that say that nothing is submitted; what other refused submissions leave is not shown."""
+    reasons = {value.name for value in values if value.refusing(operation)}
+    if reasons == {"faulty"}:
+        return ("workflow-order-validation-before-save", "workflow-order-validation-before-initiate")
+    return _reasons(operation, values) if reasons & {"batch_too_long", "info_too_long"} else ()
+
+
 def _of_content(clause: str) -> Rule:
     """A clause on the errors of faulty content; for contacts also the clause that refuses the content."""
 
@@ -250,6 +252,10 @@ _LACKING: Final = _by_question(every=(*_MINE, *_PAGES, "list-skip"), list_mydraf
 _IN_PART: Final = ("list-collection-with-top",)
 _DOUBLED: Final = _by_question(every=("list-pages-cover", "list-top", *_IN_PART), list_top=("list-top",),
     list_page=(*_PAGES, "list-top"), list_my=_IN_PART, list_mydrafts=_IN_PART)
+_APART: Final = ("realm-lists-apart",)
+#: Items that are added make a page longer than asked for.
+_OF_OTHER_REALMS: Final = _by_question(every=(*_APART, "list-top"), list_all=_APART, list_my=_APART,
+    list_mydrafts=_APART, list_top=(*_APART, "list-top"), list_page=(*_APART, "list-top"))
 _ACCEPTED: Final[At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
 _NAMES: Final[At] = {_CREATE: ("workflow-identifier-returned",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ("workflow-identifier-kept",))}
@@ -311,7 +317,7 @@ def on_refusals() -> Iterator[Effect]:
             dict.fromkeys(SUBMISSIONS, _rows), partial(_told_with, message=other), clean=True)
     yield refused("accepted", "accepted", "accepts what it must refuse", dict.fromkeys(OPERATIONS, _reasons), _accepted)
     yield refused("accepted", "done-though-refused", "refuses what it must refuse, and still does it",
-        dict.fromkeys((_SAVE, _DELETE, _CREATE_FILE, _PERSIST, *NAMED_SUBMISSIONS), _reasons), _done_and_refused)
+        {**dict.fromkeys((_SAVE, _DELETE, _CREATE_FILE, _PERSIST), _reasons), _NAMED: _unsubmitted}, _done_and_refused)
     yield row("accepted", "answered", "answers success to what it must refuse, and does nothing",
         dict.fromkeys((*SUBMISSIONS, *CONTACTS, _EXISTS, _FILE_EXISTS), _of_request), do.forgive(), side=Side.REFUSED)
     with_content = (*SUBMISSIONS, *CONTACTS)
@@ -335,8 +341,9 @@ def on_lists() -> Iterator[Effect]:
             ("attachment-list-pages-cover", "attachment-list-top")}, _entry(place, "doubled"))
     yield row("entry", "saved-again-doubled", "lists drafts twice that were saved twice",
         {_LIST: ("list-saved-twice",)},
-        do.answer(lambda _, got: got.with_items([*got.items, *filter(_saved_again, got.items)])))
-    yield row("entry", "of-other-realms", "lists the drafts of other realms too", {_LIST: ("realm-lists-apart",)},
+        do.answer(lambda _, got: got.with_items([*got.items,
+            *(item for item in got.items if item["createdOn"] != item["updatedOn"])])))
+    yield row("entry", "of-other-realms", "lists the drafts of other realms too", {_LIST: _OF_OTHER_REALMS},
         do.answer(with_those_of_others))
     yield row("entry", "deleted-kept", "lists deleted drafts", {_LIST: ("list-deleted-gone",)},
         do.answer(_with_deleted))

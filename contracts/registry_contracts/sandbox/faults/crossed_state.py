@@ -16,7 +16,8 @@ from typing import Any, Final
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.crossed_answers import without_effect
-from registry_contracts.sandbox.faults.crossed_rows import Clauses, Effect, Side, Values, done, put_back, row
+from registry_contracts.sandbox.faults.effects import Clauses, Effect, Side, Values, row
+from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, rewritten
 from registry_contracts.sandbox.faults.places import DRAFTS, FILES, NAMED_SUBMISSIONS
 from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version
@@ -37,7 +38,7 @@ async def _late(request: Request, seconds: float) -> Answer | None:
     before = kept.rows(uid)
     got = await request.ask()
     after = kept.rows(uid)
-    if not done(got) or before == after:
+    if not got.done or before == after:
         return got
 
     def arrive() -> None:
@@ -45,7 +46,7 @@ async def _late(request: Request, seconds: float) -> Answer | None:
             if kept.rows(uid) == before:
                 kept.put(uid, after)
 
-    put_back(request, before)
+    request.memory.alter(partial(Held.put, uid=uid, rows=before))
     asyncio.get_running_loop().call_later(seconds, arrive)
     return got
 
@@ -55,8 +56,7 @@ async def _though_refused(request: Request, then: Callable[[Request, Records], o
     """Do something with a submission after it was refused for its content."""
     got = await request.ask()
     if got.errors and request.role and isinstance(request.member.get("document"), dict):
-        request.memory.held.read(partial(then, request))
-        request.memory.changed = True
+        request.memory.alter(partial(Held.read, question=partial(then, request)))
     return got
 
 
@@ -70,13 +70,12 @@ async def _with(request: Request, near: Callable[[Request], list[Any]], content:
     """Remove related drafts or files, or give related drafts another content."""
     found = near(request)
     got = await request.ask()
-    for other in found if done(got) else ():
+    for other in found if got.done else ():
         if isinstance(other, Attachment):
-            request.memory.held.read(partial(Records.remove_attachment, number=other.id))
-            request.memory.changed = True
+            removed = partial(Records.remove_attachment, number=other.id)
+            request.memory.alter(partial(Held.read, question=removed))
         elif (changed := content(request)) != other.content:
-            request.memory.held.change(other, changed)
-            request.memory.changed = True
+            request.memory.alter(partial(Held.change, draft=other, content=changed))
     return got
 
 
@@ -85,8 +84,7 @@ async def _given(request: Request, relation: str) -> Answer | None:
     """Answer with a related draft or file if the requested one exists."""
     got, of_file = await request.ask(), request.operation.id == _GET_FILE
     for draft in held.neighbours(request, relation)[:1] if got.success and not of_file else ():
-        owner = await request.as_role(draft.owner)
-        return await request.ask(owner.with_uid(draft.identifier).with_header("realm", draft.realm))
+        return await request.ask(await held.at_draft(request, draft))
     for file in held.neighbour_files(request, relation)[:1] if got.success and of_file else ():
         return replace(got, body=(await request.ask(held.at_file(request, file))).body)
     return got
@@ -105,12 +103,6 @@ def removing_files() -> Inject:
 def _published(request: Request) -> list[Version]:
     version = request.memory.held.read(lambda records: records.version(*request.key, PUBLISHED))
     return [version] if version else []
-
-
-def _of_latest(request: Request) -> Request | None:
-    for draft in held.neighbours(request, "unrelated"):
-        return request.with_json(json.loads(draft.content))
-    return None
 
 
 # Values: the content of a document or a file changes on its way into the service, or out of it.
@@ -150,6 +142,8 @@ def _with_bytes(change: Callable[[bytes], bytes], request: Request) -> Request:
 
 
 def _with_name(change: Callable[[str], str], request: Request) -> Request:
+    # Whether a service gives a file with an unusual name another one is not shown.
+    request.memory.silent = re.fullmatch(r"[\w.-]+", request.params["filename"], re.ASCII) is None
     return request.with_params(filename=change(request.params["filename"]) or "file")
 
 
@@ -245,7 +239,7 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "published-lost", "removes the published version too",
         {_DELETE: ("draft-delete-keeps-published",)}, _with(_published, do.always(None)))
     yield row("state", "content-of-another", "stores the content of the account's latest other draft", {_SAVE: _READ},
-        do.send(_of_latest))
+        do.send(lambda r: next((r.with_json(json.loads(d.content)) for d in held.neighbours(r, "unrelated")), None)))
     yield row("state", "bytes-of-another", "stores the bytes of the latest other file", {_CREATE_FILE: _BYTES_KEPT},
         do.send(lambda r: next((replace(r, body=u.body) for u in reversed(r.memory.uploads.values())), None)))
     yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",
@@ -275,9 +269,10 @@ def on_neighbours() -> Iterator[Effect]:
                 {op: clauses[:-1] for op, clauses in gone.items() if op != _DELETE},
                 _with(partial(_near, name), lambda r: json.dumps(r.record)))
         if name != "equal_content":
+            # Whether the save of another draft has changed one, or its read gives that one, is not seen from outside.
             info = {} if name == "other_realm" else {_INFO: ("draft-info-own", *apart)}
-            yield row("neighbour", f"{name}-given", f"gives another draft: {says}", {_GET: (*_CONTENT, *apart), **info},
-                _given(name))
+            yield row("neighbour", f"{name}-given", f"gives another draft: {says}",
+                {_GET: (*_CONTENT, *apart, *_SPARED[_SAVE]), **info}, _given(name))
     for name, (says, _) in held.FILE_RELATIONS.items():
         apart = _APART.get(name, ())
         yield row("neighbour", f"{name}-lost", f"removes a file of another document {says}",

@@ -1,20 +1,30 @@
-"""Effects: how faults change requests and answers.
+"""Effects: how faults change requests and answers, and what the service finds in the content of records.
 
-Each function makes an effect from a small change, so that a fault fits in one row of a table.
+Each function makes an effect from a small change, so that a fault fits in one row of a table; an `Effect` is a row of
+crossed faults.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 
-from registry_contracts.sandbox.faults.judged import JUDGE, Errors, Judge, Record
+from registry_contracts.sandbox.documents import Contacts
+from registry_contracts.sandbox.faults.conditions import Condition
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
+from registry_contracts.sandbox.http import Problem
+from registry_contracts.sandbox.workflow import Workflow
 
 Given = ParamSpec("Given")
+Record = dict[str, Any]
+Errors = list[Record]
+#: Gives the errors of a body, from the body and those that the service found.
+Judge = Callable[[Record, Errors], Errors]
 MANDATORY, KIND = "Error.Mandatory", "Error.InvalidType"
 VALUE, PROPERTY = "Error.InvalidValue", "Error.InvalidProperty"
 LOCALE, TERM = "Error.UnspecifiedLocale", "Error.UnexpectedTerm"
@@ -118,6 +128,33 @@ def report(change: Callable[[Errors], Any]) -> Inject:
     return answer(lambda _, got: got.with_member("errors", change(got.errors)) if got.errors else got)
 
 
+#: Judges the content of the request that is under way.
+_JUDGE: Final[ContextVar[Judge | None]] = ContextVar("judge", default=None)
+
+
+def _judged(body: Record, problems: list[Problem]) -> list[Problem]:
+    change = _JUDGE.get()
+    if change is None:
+        return problems
+    errors = dict.fromkeys((problem.code, problem.path[0]) for problem in problems)
+    changed = change(body, [{"code": code, "property": field} for code, field in errors])
+    return [Problem(error["code"], (error["property"],)) for error in changed]
+
+
+class _Contacts(Contacts):
+    def problems(self, records: Any, realm: Any, uid: Any, document: Record) -> list[Problem]:
+        return _judged(document, super().problems(records, realm, uid, document))
+
+
+class _Workflow(Workflow):
+    def problems(self, submission: Any, records: Any) -> list[Problem]:
+        return _judged(submission.body, super().problems(submission, records))
+
+
+#: Layers over the service's parts, for a sandbox with a fault.
+LAYERS: Final = (_Contacts, _Workflow)
+
+
 @effect
 async def judge(request: Request, change: Judge) -> Answer | None:
     """Let the service find other errors in a record; without any it takes the record as it is."""
@@ -127,11 +164,11 @@ async def judge(request: Request, change: Judge) -> Answer | None:
         request.memory.changed = request.memory.changed or changed != errors
         return changed
 
-    before = JUDGE.set(judged)
+    before = _JUDGE.set(judged)
     try:
         return await request.ask()
     finally:
-        JUDGE.reset(before)
+        _JUDGE.reset(before)
 
 
 def overlook(test: Callable[[Record, Record], bool]) -> Inject:
@@ -180,3 +217,49 @@ async def barred(
     got = await request.ask()
     kept.update({named: True} if named is not None and noted(got) else {})
     return got
+
+
+Clauses = tuple[str, ...]
+Values = Sequence[Condition]
+#: The clauses that an effect breaks at an operation under some values.
+Rule = Callable[[str, Values], Clauses]
+At = Mapping[str, Clauses | Rule]
+
+
+class Side(Enum):
+    """The requests that an effect is about: those that must be accepted, those that must be refused, or all."""
+
+    TAKEN = "taken"
+    REFUSED = "refused"
+    ALL = "all"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A row of the table.
+
+    Attributes:
+        group: All groups are drawn equally often.
+        name: Follows the operation in the name of a fault.
+        says: Follows the operation in its sentence.
+        at: Its operations, each with the clauses that it breaks there or a rule that gives them.
+        make: Makes the effect for some values.
+        acceptance: It refuses what must be accepted.
+        lost: It makes an accepted request have no effect.
+        clean: It breaks nothing if a value of the request may be refused.
+    """
+
+    group: str
+    name: str
+    says: str
+    at: At
+    make: Callable[[Values], Inject]
+    side: Side = Side.TAKEN
+    acceptance: bool = False
+    lost: bool = False
+    clean: bool = False
+
+
+def row(group: str, name: str, says: str, at: At, inject: Inject, **more: Any) -> Effect:
+    """Make a row whose effect is the same for all values."""
+    return Effect(group, name, says, at, lambda _: inject, **more)

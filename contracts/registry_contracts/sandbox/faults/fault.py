@@ -11,7 +11,6 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request as HttpRequest
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import load_description
@@ -20,12 +19,12 @@ from registry_contracts.sandbox.faults.conditions import COUNTED, conditions_of
 from registry_contracts.sandbox.faults.messages import (
     COUNTS_PATH,
     Answer,
+    Asked,
     Inject,
     Memory,
     Request,
     Where,
     answer_json,
-    answer_with,
     ask,
     given,
 )
@@ -40,7 +39,7 @@ class Fault:
 
     Attributes:
         name: Ends with `@CONDITION` if the fault does not always act.
-        breaks: The clauses that it breaks. A fault that names one clause breaks no other.
+        breaks: The clauses that it breaks; the fixed set tries it for the first one.
         at: Operations at which it acts.
         effect: Answers in place of the service.
         says: One sentence on what the altered service does.
@@ -72,20 +71,15 @@ class Fault:
         return Level.MUST if Level.MUST in levels else Level.SHOULD
 
     @property
-    def alone(self) -> bool:
-        """Whether it breaks one clause and no other."""
-        return len(self.breaks) == 1
-
-    @property
     def realms(self) -> tuple[str, ...]:
-        """The realms in which it can be seen: those of its clauses that have its operations."""
+        """The realms in which it can be seen: those of its first clause that have its operations."""
         catalogue, described = load_catalogue(), load_description()
         if named := [realm for realm in WORKFLOW_REALMS if f"in-{realm}" in self.when.split("+")]:
             return tuple(named)
-        of_clauses = {realm for clause in self.breaks for realm in catalogue.clause(clause).realms}
+        of_clause = set(catalogue.clause(self.breaks[0]).realms)
         homes = [set(described.operations[operation].realms) for operation in self.at]
         for found in (set.intersection(*homes), set.union(*homes)):
-            if common := tuple(realm for realm in WORKFLOW_REALMS if realm in of_clauses & found):
+            if common := tuple(realm for realm in WORKFLOW_REALMS if realm in of_clause & found):
                 return common
         return WORKFLOW_REALMS[:1]
 
@@ -142,44 +136,45 @@ def _several(values: Any) -> tuple[Any, ...]:
 
 
 class Injector:
-    """ASGI middleware that injects one fault."""
+    """Injects one fault between the service and its clients."""
 
-    def __init__(self, app: ASGIApp, fault: Fault) -> None:
-        self._app = app
+    def __init__(self, fault: Fault) -> None:
         self._fault = fault
         self._conditions = conditions_of(fault.when)
         self._memory = Memory()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
-        if scope["type"] == "http" and scope["path"] == COUNTS_PATH:
+    async def meet(self, asked: Asked) -> None:
+        """Answer one request."""
+        if asked.path == COUNTS_PATH:
             told = {"altered": self._memory.altered, "mattered": self._memory.mattered}
-            await answer_with(send, answer_json(200, told), scope["method"])
+            await asked.answer(answer_json(200, told))
             return
-        request = await self._read(scope, receive) if scope["type"] == "http" else None
+        request = await self._read(asked)
         if request is None:
-            await self._app(scope, receive, send)
+            await asked.passes()
         else:
-            self._memory.service = scope["app"].state.service
+            self._memory.service = asked.scope["app"].state.service
             answer = await self._altered(request) if self._due(request) else None
             answer = await request.ask() if answer is None else answer
             self._memory.note(request, answer)
-            await answer_with(send, answer, scope["method"])
+            await asked.answer(answer)
 
-    async def _read(self, scope: Scope, receive: Receive) -> Request | None:
+    async def _read(self, asked: Asked) -> Request | None:
         """Read the request; None if it is of no operation, or its body is too large."""
-        came = HttpRequest(scope, receive)
-        path, length = scope.get("raw_path", b"").decode("latin-1"), came.headers.get("content-length", "0")
-        match = load_description().match(scope["method"], path)
+        came = HttpRequest(asked.scope)
+        length, query = (
+            came.headers.get("content-length", "0"),
+            parse_qsl(came.url.query, keep_blank_values=True),
+        )
+        match = load_description().match(came.method, asked.path)
         if match is None or (length.isdecimal() and int(length) > _LARGEST_BODY):
             return None
-        query = tuple(parse_qsl(came.url.query, keep_blank_values=True))
-        headers, body = tuple(came.headers.raw), await came.body()
 
         async def below(changed: Request) -> Answer:
-            return await self._ask(changed, scope, request)
+            return await _ask(asked, changed, request)
 
-        request = Request(*match, query, self._memory, below, path, headers=headers, body=body)
+        sent: Any = {"headers": tuple(came.headers.raw), "body": await asked.body()}
+        request = Request(*match, tuple(query), self._memory, below, asked.path, **sent)
         return request
 
     async def _altered(self, request: Request) -> Answer | None:
@@ -217,15 +212,16 @@ class Injector:
         memory.met_by_uid[request.uid] += 1
         return all(condition.acts(request) for condition in self._conditions)
 
-    async def _ask(self, request: Request, scope: Scope, original: Request) -> Answer:
-        """Let the service answer; a request that was not changed goes as it came, byte for byte."""
-        inner = dict(scope)
-        lengths = (b"content-length", b"transfer-encoding")
-        inner["headers"] = [pair for pair in request.headers if pair[0] not in lengths]
-        inner["headers"].append((b"content-length", str(len(request.body)).encode()))
-        if request.operation is not original.operation or request.params != original.params:
-            path = request.operation.url("", **request.params)
-            inner["method"], inner["raw_path"], inner["path"] = request.operation.method, path.encode(), path
-        if request.query != original.query:
-            inner["query_string"] = urlencode(request.query, quote_via=quote).encode()
-        return await ask(self._app, inner, request.body)
+
+async def _ask(asked: Asked, request: Request, original: Request) -> Answer:
+    """Let the service answer; a request that was not changed goes as it came, byte for byte."""
+    inner = dict(asked.scope)
+    lengths = (b"content-length", b"transfer-encoding")
+    inner["headers"] = [pair for pair in request.headers if pair[0] not in lengths]
+    inner["headers"].append((b"content-length", str(len(request.body)).encode()))
+    if request.operation is not original.operation or request.params != original.params:
+        path = request.operation.url("", **request.params)
+        inner["method"], inner["raw_path"], inner["path"] = request.operation.method, path.encode(), path
+    if request.query != original.query:
+        inner["query_string"] = urlencode(request.query, quote_via=quote).encode()
+    return await ask(asked.app, inner, request.body)

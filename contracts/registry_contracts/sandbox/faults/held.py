@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from registry_contracts.interface.operations import is_valid_uid
@@ -201,11 +201,12 @@ def has_no_draft(request: Request) -> bool:
     return all(draft.identifier != request.uid for draft in request.memory.held.drafts())
 
 
-def elsewhere(
-    request: Request, near: Callable[[str, str], bool], *, same_realm: bool = True
-) -> Iterator[Version]:
-    """If the draft of a request does not exist, the drafts whose identifiers pass a test."""
-    if without_draft(request):
-        for draft in request.memory.held.drafts():
-            if (draft.realm == request.realm) is same_realm and near(draft.identifier, request.uid):
-                yield draft
+def only(relation: str, request: Request) -> list[Version]:
+    """If the draft of a request does not exist, the drafts with a relation to it."""
+    return neighbours(request, relation) if without_draft(request) else []
+
+
+async def at_draft(request: Request, draft: Version) -> Request:
+    """The request for another draft, by its owner."""
+    owner = await request.as_role(draft.owner)
+    return owner.with_uid(draft.identifier).with_header("realm", draft.realm)

@@ -22,13 +22,10 @@ def _number(given: Options, option: str) -> int | None:
 
 
 @do.effect
-async def _reads(
-    request: Request, change: Callable[[Options], Mapping[str, str | None]], *, filled: bool = False
-) -> Answer | None:
-    """Answer other options instead, if the service accepts the given ones; `filled`: only if they give items."""
+async def _reads(request: Request, change: Callable[[Options], Mapping[str, str | None]]) -> Answer | None:
+    """Answer other options instead, if the service accepts the given ones."""
     got = await request.ask()
-    read = request.with_options(**change(request.options))
-    return await request.ask(read) if got.success and (got.items or not filled) else got
+    return await request.ask(request.with_options(**change(request.options))) if got.success else got
 
 
 def _lost(name: str) -> Inject:
@@ -36,14 +33,14 @@ def _lost(name: str) -> Inject:
     return _reads(lambda _: {name: None})
 
 
-def _count(name: str, change: Callable[[int, Options], int], *, filled: bool = False) -> Inject:
+def _count(name: str, change: Callable[[int, Options], int]) -> Inject:
     """Read a numeric option as another number."""
 
     def read(given: Options) -> Options:
         number = _number(given, name)
         return {} if number is None else {name: str(max(0, change(number, given)))}
 
-    return _reads(read, filled=filled)
+    return _reads(read)
 
 
 def _text(name: str, pattern: str, becomes: str) -> Inject:
@@ -152,8 +149,8 @@ def _of_both(of: Rows, falling: str, malformed: str) -> tuple[Fault, ...]:
             ("startswith-within", r"\bstartswith\(", "contains(", "startswith finds a text in the middle too"),
         ),
         of("top-one-more", "top", _count("top", lambda n, _: n + 1), "top alone gives one item more", _BARE_TOP),
-        of("skip-ignored", "skip", _count("skip", do.always(0), filled=True), "skip without top leaves nothing out",
-            f"skip~{_POSITIVE} {_ALONE}"),
+        of("skip-ignored", ("skip", "skip-beyond", "skip-beyond-empty"), _lost("skip"),
+            "skip without top leaves nothing out", f"skip~{_POSITIVE} {_ALONE}"),
         of("skip-beyond-last-item", "skip-beyond", do.answer(_last_item_beyond),
             "a skip beyond the end gives the last item", rf"skip~{_POSITIVE} -top"),
         of("skip-beyond-refused", "skip-beyond-empty", _refused_if(lambda items, _: not items),

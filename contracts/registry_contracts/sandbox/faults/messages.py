@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from starlette.types import ASGIApp, Scope, Send
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation
@@ -27,6 +29,7 @@ COUNTS_PATH: Final = "/sandbox/counts"
 MISSING: Final = object()
 #: The realm and the identifier, by which records are told apart.
 Key = tuple[str, str]
+Headers = tuple[tuple[bytes, bytes], ...]
 _JSON: Final = (b"content-type", b"application/json")
 
 
@@ -47,7 +50,7 @@ def rewritten(
 class Message:
     """Headers, as raw pairs, and the body of a request or an answer."""
 
-    headers: tuple[tuple[bytes, bytes], ...] = ()
+    headers: Headers = ()
     body: bytes = b""
 
     @property
@@ -99,6 +102,11 @@ class Answer(Message):
         """The errors array; empty without one."""
         return self.member.get("errors") or []
 
+    @property
+    def done(self) -> bool:
+        """Whether the service accepted the request: a success without errors."""
+        return self.success and not self.errors
+
     def with_member(self, name: str, value: Any) -> Answer:
         """Set a member of an answer that is an object; `MISSING` removes it."""
         members = {**self.member, name: value}.items()
@@ -134,13 +142,69 @@ async def ask(app: ASGIApp, scope: Scope, body: bytes) -> Answer:
     return Answer(sent[0]["status"], headers=tuple(sent[0]["headers"]), body=content)
 
 
-async def answer_with(send: Send, answer: Answer, method: str) -> None:
-    """Send an answer to a request of a method."""
-    headers = [pair for pair in answer.headers if pair[0].lower() != b"content-length"]
-    if method != "HEAD" and answer.status not in (204, 304):
-        headers.append((b"content-length", str(len(answer.body)).encode()))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else answer.body})
+@dataclass(frozen=True)
+class Asked:
+    """One request on its way to an application."""
+
+    app: ASGIApp
+    scope: Scope
+    receive: Receive
+    send: Send
+
+    @property
+    def path(self) -> str:
+        """The path as it came, percent-encoded."""
+        return str(self.scope.get("raw_path", b"").decode("latin-1"))
+
+    @property
+    def operation(self) -> Operation | None:
+        """The operation that it is of; None for any other request."""
+        match = load_description().match(self.scope["method"], self.path)
+        return match[0] if match else None
+
+    async def passes(self, headers: Callable[[Headers], Headers] = lambda headers: headers) -> None:
+        """Pass it on, and change the headers of the answer."""
+
+        async def sent(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*headers(tuple(message["headers"]))]
+            await self.send(message)
+
+        await self.app(self.scope, self.receive, sent)
+
+    async def body(self) -> bytes:
+        """Read its body."""
+        return await HttpRequest(self.scope, self.receive).body()
+
+    async def answered(self, body: bytes | None = None) -> Answer:
+        """Pass it on, and keep the answer; a body that was read before has to be given."""
+        return await ask(self.app, self.scope, await self.body() if body is None else body)
+
+    async def answer(self, answer: Answer) -> None:
+        """Answer it."""
+        headed = self.scope["method"] == "HEAD"
+        headers = [pair for pair in answer.headers if pair[0].lower() != b"content-length"]
+        if not headed and answer.status not in (204, 304):
+            headers.append((b"content-length", str(len(answer.body)).encode()))
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": b"" if headed else answer.body})
+
+    async def respond(self, response: Response) -> None:
+        """Answer it with a response of the framework."""
+        await response(self.scope, self.receive, self.send)
+
+
+class Between:
+    """ASGI middleware that hands every HTTP request to a function."""
+
+    def __init__(self, app: ASGIApp, act: Callable[[Asked], Awaitable[None]]) -> None:
+        self._app = app
+        self._act = act
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand one request over (ASGI)."""
+        asked = Asked(self._app, scope, receive, send)
+        await (self._act(asked) if scope["type"] == "http" else asked.passes())
 
 
 class Memory:
@@ -173,6 +237,11 @@ class Memory:
     def held(self) -> Held:
         """What the service stores."""
         return Held(self.service.storage)
+
+    def alter(self, change: Callable[[Held], object]) -> None:
+        """Change what the service stores."""
+        change(self.held)
+        self.changed = True
 
     def note(self, request: Request, answer: Answer) -> None:
         """Remember a request that succeeded."""

@@ -6,13 +6,8 @@ import re
 from collections import Counter, defaultdict
 from typing import Final
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 from registry_contracts.interface.catalogue import load_catalogue
-from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.faults.messages import COUNTS_PATH, Answer, answer_with, ask
+from registry_contracts.sandbox.faults.messages import COUNTS_PATH, Answer, Asked, answer_json
 from registry_contracts.sandbox.faults.places import CONTACTS, SIGN_IN, SUBMISSIONS
 from registry_contracts.sandbox.faults.workflow import message_of
 from registry_contracts.sandbox.storage import Storage
@@ -26,42 +21,36 @@ _FILLED: Final = re.compile(rb'"errors"\s*:\s*\[\s*[^\]\s]')
 
 
 class Observer:
-    """ASGI middleware that passes everything on and counts answers; a GET of `COUNTS_PATH` gives the counts.
+    """Passes requests on and counts their answers; a GET of `COUNTS_PATH` gives the counts.
 
     They are `operations`, how often each operation showed a success, a refusal and an errors array; `messages`, the
     clauses whose message was shown; `permanent`, the number of new records by realm that the interface cannot remove;
     and `drafts`, the identifiers of new drafts that still exist.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self._description = load_description()
+    def __init__(self) -> None:
         self._shown: dict[str, Counter[str]] = defaultdict(Counter)
         self._waited = {c.id: message_of(c.id) for c in load_catalogue() if c.message}
         self._messages: dict[str, None] = {}
         self._begun: tuple[Counter[str], set[tuple[str, str]]] | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        storage = scope["app"].state.service.storage
+    async def meet(self, asked: Asked) -> None:
+        """Answer one request."""
+        storage = asked.scope["app"].state.service.storage
         self._begun = self._begun or _stored(storage)
-        if scope["path"] == COUNTS_PATH:
+        if asked.path == COUNTS_PATH:
             published, drafts = _stored(storage)
             made = {
                 "permanent": published - self._begun[0],
                 "drafts": sorted(identifier for _, identifier in drafts - self._begun[1]),
             }
             shown = {"operations": self._shown, "messages": list(self._messages), **made}
-            await JSONResponse(shown)(scope, receive, send)
+            await asked.answer(answer_json(200, shown))
             return
-        got = await ask(self._app, scope, await Request(scope, receive).body())
-        match = self._description.match(scope["method"], scope["raw_path"].decode("latin-1"))
-        if match is not None:
-            self._note(match[0].id, got)
-        await answer_with(send, got, scope["method"])
+        got = await asked.answered()
+        if asked.operation:
+            self._note(asked.operation.id, got)
+        await asked.answer(got)
 
     def _note(self, operation: str, got: Answer) -> None:
         text = _SPACE.sub(" ", got.body.decode("utf-8", "replace"))

@@ -5,23 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.conditions import problems_of
+from registry_contracts.sandbox.faults.drafts import of_length, other_case
 from registry_contracts.sandbox.faults.effects import KIND, MANDATORY, VALUE
 from registry_contracts.sandbox.faults.fault import Fault, Rows, each
-from registry_contracts.sandbox.faults.identifiers import of_length, other_case
-from registry_contracts.sandbox.faults.messages import (
-    MISSING,
-    Answer,
-    Inject,
-    Request,
-    answer_json,
-    rewritten,
-)
+from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, answer_json
 from registry_contracts.sandbox.faults.places import KNOWN_SCHEMA, SCHEMAS, SUBMISSIONS, TYPES
 
 CREATE, NAMED, UPDATE = SUBMISSIONS
@@ -35,36 +29,20 @@ def message_of(clause: str) -> str:
     return (load_catalogue().clause(clause).message or "").partition("${")[0].strip(" .")
 
 
-def _message(name: str) -> str:
-    """The message of a row of the table."""
-    return load_catalogue().clause(f"workflow-{name}").message or ""
+def _refusal(name: str) -> Answer:
+    """The refusal by a row of the table."""
+    message = load_catalogue().clause(f"workflow-{name}").message or ""
+    return answer_json(400, {"message": message.replace("${realm}", "unknown")})
 
 
-def _tells(name: str, text: str) -> bool:
-    """Whether a text holds that message, for any realm."""
-    return message_of(f"workflow-{name}") in text
+def _tells(name: str, got: Answer) -> bool:
+    """Whether an answer is a refusal by that row, for any realm."""
+    return got.refusal and message_of(f"workflow-{name}") in json.dumps(got.json)
 
 
 def _on(name: str, then: Callable[[Request, Answer], Answer | Awaitable[Answer]]) -> Inject:
     """Do something else if the service refuses by a row of the table."""
-    return do.answer(
-        lambda request, got: then(request, got) if got.refusal and _tells(name, json.dumps(got.json)) else got
-    )
-
-
-def _told(name: str, change: Callable[[str], str]) -> Inject:
-    """Change the message of a row of the table."""
-
-    def text(value: Any, _: Any) -> Any:
-        return change(value) if isinstance(value, str) and _tells(name, value) else value
-
-    return _on(name, lambda _, got: got.with_json(rewritten(text, got.json)))
-
-
-def _accepted(request: Request, got: Answer) -> Answer:
-    """Accept a submission that is refused only for its identifier."""
-    other = problems_of(request) or not isinstance(request.record, dict) or request.role == "restricted"
-    return got if other else answer_json(200, {"identifier": request.uid})
+    return do.answer(lambda request, got: then(request, got) if _tells(name, got) else got)
 
 
 def _told_of_content(request: Request, got: Answer) -> Answer:
@@ -79,10 +57,6 @@ def _seeded(request: Request) -> bool:
     return request.uid.startswith("sandbox-")
 
 
-def _submitted(request: Request) -> bool:
-    return held.submitted(request) and not _seeded(request)
-
-
 async def _both_created(request: Request) -> Answer | None:
     """Accept a creation under an identifier that another creation takes at the same time."""
     kept, key = request.memory.kept, request.key
@@ -91,14 +65,13 @@ async def _both_created(request: Request) -> Answer | None:
     overlapped = max(seen, kept[key]) > 1
     kept[key] -= 1
     got = await request.ask()
-    taken = got.refusal and _tells("identifier-taken", json.dumps(got.json))
-    return answer_json(201, {"identifier": request.uid}) if overlapped and taken else got
+    taken = overlapped and _tells("identifier-taken", got)
+    return answer_json(201, {"identifier": request.uid}) if taken else got
 
 
 def _draft_removed(request: Request, got: Answer) -> Answer:
     if got.success and (draft := held.draft_of(request)):
-        request.memory.held.change(draft, None)
-        request.memory.changed = True
+        request.memory.alter(lambda kept: kept.change(draft, None))
     return got
 
 
@@ -124,13 +97,9 @@ async def _batch_of(request: Request, limit: int) -> Answer | None:
     return got
 
 
-def _known_after(noted: Callable[[Answer], Any], name: str) -> Inject:
+def _known_after(noted: Callable[[Answer], Any], name: str = "identifier-taken") -> Inject:
     """Refuse an identifier by a row of the table after an answer to it was noted."""
-    return do.barred(lambda r: r.key, noted, answer_json(400, {"message": _message(name)}))
-
-
-def _refused_as(name: str) -> Inject:
-    return do.give(do.always(answer_json(400, {"message": _message(name)})))
+    return do.barred(lambda r: r.key, noted, _refusal(name))
 
 
 def _document(test: Callable[[Any], bool]) -> Inject:
@@ -172,16 +141,6 @@ ROWS: Final = (
         "updateWorkflowRecord accepts a document that is an array", at=UPDATE),
     _TABLE("body-of-any-kind", "body-kind", do.forgive(),
         "updateWorkflowRecord accepts a body that is no object", r"-json~^\{", at=UPDATE),
-    _TABLE("create-needs-batch", "create-accepted", do.demand(MANDATORY, "batchId", lambda c: "batchId" in c),
-        "createWorkflowRecord demands a batchId", at=CREATE),
-    # The table.
-    _TABLE("taken-accepted", "identifier-taken", _on("identifier-taken", _accepted),
-        "Creating under an identifier that was in use before the service started is accepted", _seeded,
-        at=NAMED),
-    _TABLE("update-creates", "identifier-unknown", do.mend(lambda r: [r.at(NAMED)]),
-        "Updating under an identifier that does not exist creates the record", at=UPDATE),
-    _TABLE("locked-accepted", "locked-record", _on("locked-record", _accepted),
-        "Updating a record that is locked for workflow is accepted", at=UPDATE),
     _TABLE("schema-of-another-realm", "schema-of-another-realm", under_first_schema,
         "The schemas of all realms are configured in every realm",
         lambda r: r.params["schema"] in SCHEMAS.difference(TYPES.get(r.realm, ()))),
@@ -195,7 +154,7 @@ ROWS: Final = (
     _TABLE("document-before-schema", "order-schema-before-document", _on("schema-unknown", _title_missing),
         "Under an unknown schema, a document without a title is refused for it"),
     _TABLE("schema-before-realm", "order-realm-before-schema",
-        _told("realm-unknown", do.always(_message("schema-unknown").replace("${realm}", "unknown"))),
+        _on("realm-unknown", do.always(_refusal("schema-unknown"))),
         "Where both realm and schema are unknown, the refusal is that of the schema",
         f"-schema~{KNOWN_SCHEMA}"),
     _TABLE("locked-before-content", "order-validation-before-initiate",
@@ -204,19 +163,16 @@ ROWS: Final = (
     # What a submission does.
     _TABLE("draft-not-saved", "draft-saved", do.answer(_draft_removed),
         "An accepted submission leaves no draft", at=NAMED),
-    _TABLE("create-twice", "created-exists", _on("identifier-taken", _accepted),
-        "Creating under an identifier again is accepted when it was submitted before", _submitted, at=NAMED),
     _TABLE("created-twice-at-once", "identifier-once", _both_created,
         "Two creations under one identifier are both accepted",
         lambda r: not (_seeded(r) or held.submitted(r)), at=NAMED),
-    _TABLE("created-unknown", "created-known", _refused_as("identifier-unknown"),
-        "Updating a record that was submitted before is refused because it does not exist", _submitted,
-        at=UPDATE),
-    _TABLE("refused-identifier-taken", "refused-frees-identifier",
-        _known_after(lambda got: got.errors, "identifier-taken"),
+    _TABLE("created-unknown", "created-known", do.give(do.always(_refusal("identifier-unknown"))),
+        "Updating a record that was submitted before is refused because it does not exist",
+        lambda r: held.submitted(r) and not _seeded(r), at=UPDATE),
+    _TABLE("refused-identifier-taken", "refused-frees-identifier", _known_after(lambda got: got.errors),
         "An identifier stays in use when its submission was refused for its content", at=NAMED),
     _TABLE("rights-after-save", "rights-refusal-stores-nothing",
-        _known_after(lambda got: _tells("create-rights", json.dumps(got.json)), "identifier-taken"),
+        _known_after(partial(_tells, "create-rights")),
         "An account that may not create is refused, yet the identifier it named is in use from then on", at=NAMED),
     # A batch groups several records; how many more than two it takes is not shown.
     _TABLE("batch-of-two", "batch-shared", _batch_of(2),
@@ -230,7 +186,8 @@ ROWS: Final = (
     _TABLE("errors-without-identifier", "errors-with-identifier", do.refusals(
         lambda got: got.with_member("identifier", MISSING) if got.errors else got),
         "A refusal for content holds the errors array and no identifier", at=(NAMED, UPDATE)),
-    _TABLE("identifier-letter-case-ignored", "identifier-case-sensitive", _refused_as("identifier-taken"),
+    _TABLE("identifier-letter-case-ignored", "identifier-case-sensitive",
+        do.give(do.always(_refusal("identifier-taken"))),
         "An identifier is in use when one is that differs only in letter case",
         lambda r: other_case(r, [d.identifier for d in r.memory.held.drafts() if d.realm == r.realm]) is not None,
         at=NAMED),

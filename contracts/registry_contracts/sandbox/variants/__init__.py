@@ -6,7 +6,7 @@ wire (``wire``). The faithful code does not import this package.
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from registry_contracts.errors import UsageError
 from registry_contracts.sandbox.variants import parts, rows, wire  # noqa: F401 - parts and wire declare theirs
@@ -28,8 +28,3 @@ def chosen(names: Iterable[str]) -> tuple[Variant, ...]:
         hint = f"did you mean '{close[0]}'?" if close else "`registry-contracts list variants` shows them all"
         raise UsageError(f"unknown variant '{name}'; {hint}")
     return tuple(ALL[name] for name in names)
-
-
-def habits_of(variants: Iterable[Variant]) -> dict[str, Any]:
-    """Return the habits that variants change together, by name; of two that change one habit, the later one counts."""
-    return {name: value for variant in variants for name, value in variant.habits.items()}

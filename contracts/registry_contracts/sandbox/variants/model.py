@@ -5,9 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from starlette.types import ASGIApp
+
+from registry_contracts.sandbox.faults.messages import Between
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,19 @@ class Variant:
 
 #: Variants that are classes, in the order of their declaration.
 DECLARED: Final[list[Variant]] = []
-_Layer = TypeVar("_Layer")
+_Layer = TypeVar("_Layer", bound=Callable[..., Any])
 
 
-def variant(
-    name: str, *silent: str, beside: tuple[type, ...] = (), between: bool = False, **more: Any
-) -> Callable[[type[_Layer]], type[_Layer]]:
+def variant(name: str, *silent: str, **more: Any) -> Callable[[_Layer], _Layer]:
     """Declare a variant whose docstring is its sentence.
 
-    The decorated class is middleware `between` service and wire, or replaces, with those `beside` it, methods of parts.
+    What is decorated is a function between service and wire, or a class that replaces methods of a part.
     """
 
-    def declare(layer: type[_Layer]) -> type[_Layer]:
+    def declare(layer: _Layer) -> _Layer:
         sentence = " ".join((inspect.getdoc(layer) or "").split())
-        made: dict[str, Any] = {"wrap": layer} if between else {"parts": (layer, *beside)}
+        of_part = isinstance(layer, type)
+        made: dict[str, Any] = {"parts": (layer,)} if of_part else {"wrap": partial(Between, act=layer)}
         DECLARED.append(Variant(name, silent, sentence, **made, **more))
         return layer
 

@@ -12,11 +12,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from registry_contracts.sandbox.app import TEMPORARY_FILES, Seeds, store
-from registry_contracts.sandbox.authentication import Account
-from registry_contracts.sandbox.documents import Attachments, Contacts, Drafts
-from registry_contracts.sandbox.http import JsonBody, Problem, Reason, Refusal, conflict
+from registry_contracts.sandbox.documents import Attachments, Drafts
+from registry_contracts.sandbox.http import JsonBody, Problem, Refusal
 from registry_contracts.sandbox.lists import Lists, Page
-from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, Stored, json_response, json_text
+from registry_contracts.sandbox.responses import INVALID_VALUE, Responses, json_response
 from registry_contracts.sandbox.storage import (
     DRAFT,
     PUBLISHED,
@@ -40,11 +39,7 @@ from registry_contracts.sandbox.validation import (
 )
 from registry_contracts.sandbox.variants.model import variant
 from registry_contracts.sandbox.variants.rows import FAILED
-from registry_contracts.sandbox.workflow import Row, Submission, Workflow
-
-_PLACE_OF_ERRORS: Final = "Place of an errors array, and what stands beside it"
-_DRAFT_STILL: Final = "Attachments of a document that is a draft still"
-
+from registry_contracts.sandbox.workflow import Submission, Workflow
 
 # Refusals and errors.
 
@@ -71,45 +66,6 @@ class _ProblemDetails(Responses):
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         body = {"type": "about:blank", "title": "Refused", "status": status, "detail": message}
         return body | ({"errors": self.errors(problems)} if problems else {})
-
-
-@variant("errors-nested", _PLACE_OF_ERRORS)
-class _Nested(Responses):
-    """The place of the errors array is not shown: it stands under validation, its elements say more."""
-
-    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-        body = super().refusal_body(status, message)
-        if problems:
-            more = {"message": "see the documentation", "level": 2}
-            errors = [{**error, **more} for error in self.errors(problems)]
-            body["validation"] = {"isValid": False, "errors": errors}
-        return body
-
-
-@variant("errors-always", _PLACE_OF_ERRORS)
-class _AlwaysErrors(Responses):
-    """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
-
-    def written(self, stored: Stored, status: int, location: str = "", **more: Any) -> Response:
-        return super().written(stored, status, location, **more, errors=[])
-
-    def submitted(self, answer: dict[str, Any], status: int) -> Response:
-        return super().submitted({**answer, "errors": []}, status)
-
-    def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
-        return {"errors": [], **super().refusal_body(status, message, problems)}
-
-
-@variant("errors-only", _PLACE_OF_ERRORS)
-class _OnlyErrors(Responses):
-    """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
-
-    def refusal(self, refusal: Refusal) -> Response:
-        answer = super().refusal(refusal)
-        if not refusal.problems:
-            return answer
-        errors = [{**error, "parameters": None, "severity": 3} for error in self.errors(refusal.problems)]
-        return json_response({"errors": errors}, answer.status_code)
 
 
 # Lists.
@@ -172,19 +128,7 @@ class _NamesApart(Lists):
         return [{name.removesuffix("_s"): value for name, value in row.items()} for row in found]
 
 
-@variant("list-with-documents", "list-fields")
-class _WithDocuments(Lists):
-    """The fields of a listed draft are not shown: its whole content is among them."""
-
-    def drafts(self, records: Records, realm: str, *rest: Any, **more: Any) -> list[dict[str, Any]]:
-        rows = super().drafts(records, realm, *rest, **more)
-        for row in rows:
-            draft = records.version(realm, row[self.habits.identifier_member], DRAFT)
-            row["document"] = json.loads(draft.content) if draft is not None else None
-        return rows
-
-
-LATE_SECONDS: Final = 1.0
+_LATE_SECONDS: Final = 1.0
 
 
 @variant("lists-late", "When a change shows in a list")
@@ -196,7 +140,7 @@ class _Late(Lists):
 
     def page(self, records: Records, *query: Any) -> list[dict[str, Any]]:
         now = time.monotonic()
-        if self._next is None or now - self._next[0] >= LATE_SECONDS:
+        if self._next is None or now - self._next[0] >= _LATE_SECONDS:
             # Show the last copy from now on, and copy the present state for later.
             if self._shown is not None:
                 self._shown.connection.close()
@@ -204,35 +148,12 @@ class _Late(Lists):
             self._next = now, _copied(records)
         return super().page(self._shown or records, *query)
 
-    def close(self) -> None:
-        for kept in filter(None, (self._shown, self._next and self._next[1])):
-            kept.connection.close()
-
 
 def _copied(records: Records) -> Records:
     """Return a copy of all that is stored."""
     copy = opened(":memory:")
     records.connection.backup(copy)
     return Records(copy, records.clock)
-
-
-class _ListedAnew(Lists):
-    def number(self) -> str:
-        return "row_number() OVER (ORDER BY id)"
-
-
-@variant("attachment-id-per-document", "attachment-fields", beside=(_ListedAnew,))
-class _NumberedAnew(Attachments):
-    """How attachments are numbered is not shown: anew in each document."""
-
-    def stored_number(self, records: Records, uid: str, number: int) -> int:
-        numbers = [attachment.id for attachment in records.attachments(uid)]
-        return numbers[number - 1] if 0 < number <= len(numbers) else 0
-
-    def shown_number(self, attachment: Attachment) -> int:
-        with self.context.storage.transaction() as records:
-            numbers = [other.id for other in records.attachments(attachment.identifier)]
-        return numbers.index(attachment.id) + 1
 
 
 # Contents.
@@ -314,21 +235,6 @@ class _Extended(Responses):
         return json_response({**own, **content, "header": {**whole, "version": 1}})
 
 
-@variant("draft-nulls-dropped", "draft-save-body")
-class _NullsDropped(Drafts):
-    """Whether null stands for an absent field is not shown: it does, and is not kept."""
-
-    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
-        super().taken(records, realm, uid, kind, body)
-        return json_text(_without_nulls(body.value))
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    return [_without_nulls(member) for member in value] if isinstance(value, list) else value
-
-
 @variant("forms-normalised", "draft-save-body")
 class _Normalised(Drafts):
     """Whether an e-mail and a web address are kept as they are written is not shown: small letters, no usual port."""
@@ -341,85 +247,7 @@ class _Normalised(Drafts):
         )
 
 
-class _Validated(Drafts):
-    def problems(
-        self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
-    ) -> list[Problem]:
-        """Return the problems of a draft; none under a schema that the realm does not know."""
-        if kind.name not in realm.types or not isinstance(value, dict):
-            return []
-        knows = self.context.knows(records, realm)
-        return self.context.validator.problems(value, Expectation(kind, uid, knows))
-
-
-# The identifier in a header has to be the record's.
-@variant("draft-valid-only", "draft-save-incomplete", habits={"record_header_names": True})
-class _ValidOnly(_Validated):
-    """Whether a draft has to be complete is not shown: it has to be valid by its schema."""
-
-    def taken(self, records: Records, realm: Realm, uid: str, kind: RecordType, body: JsonBody) -> str:
-        problems = self.problems(records, realm, uid, kind, body.value)
-        if problems:
-            raise Refusal(Reason.INVALID_CONTENT, "The draft is not valid.", problems=problems)
-        return super().taken(records, realm, uid, kind, body)
-
-
-@variant("draft-faults-told", "draft-save-incomplete", "draft-save-answer")
-class _ProblemsTold(_Validated):
-    """The answer to a saved draft is not shown: it holds an errors array of what is still to be done."""
-
-    async def save(self, request: Any) -> Response:
-        answer = await super().save(request)
-        _, uid, realm = self._addressed(request)
-        with self.context.storage.transaction() as records:
-            draft = records.version(realm.name, uid, DRAFT)
-            kind = realm.types.get(draft.schema) if draft else None
-            problems = (
-                self.problems(records, realm, uid, kind, json.loads(draft.content)) if draft and kind else []
-            )
-        told = {"draft": json.loads(bytes(answer.body) or b"null")}
-        status = 200 if answer.status_code in (204, 303) else answer.status_code
-        return json_response(told | {"errors": self.context.responses.errors(problems)}, status)
-
-
-# Records that were refused, and attachments of drafts.
-
-
-class _RefusedRecords(Workflow):
-    _refused: frozenset[tuple[str, str]] = frozenset()
-
-    def validate(self, submission: Submission, records: Records) -> None:
-        try:
-            super().validate(submission, records)
-        except Refusal:
-            if submission.creating and submission.path_identifier is not None:
-                self._refused |= {(submission.realm.name, submission.path_identifier)}
-            raise
-
-    def check_identifier(self, submission: Submission, records: Records) -> str:
-        identifier = super().check_identifier(submission, records)
-        if submission.creating and (submission.realm.name, identifier) in self._refused:
-            raise Row.IN_USE.refusal()
-        return identifier
-
-
-@variant("refused-identifiers-stay-taken", "Identifiers of refused records", beside=(_RefusedRecords,))
-class _RefusedContacts(Contacts):
-    """What becomes of the identifier of a record that was refused is not shown: it stays taken."""
-
-    _refused: frozenset[str] = frozenset()
-
-    def validate(self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]) -> None:
-        header = document.get("header")
-        identifier = header.get("identifier") if isinstance(header, dict) else None
-        try:
-            super().validate(records, realm, uid, document)
-        except Refusal:
-            if isinstance(identifier, str):
-                self._refused |= {identifier}
-            raise
-        if uid is None and identifier in self._refused:
-            raise conflict("the identifier was used before")
+# Records that were submitted, and attachments.
 
 
 # What waits has only a draft, and exists all the same.
@@ -445,51 +273,37 @@ class _Previews(Attachments):
 
     def add(self, records: Records, *what: Any) -> Attachment:
         attachment, files = super().add(records, *what), self.context.files
-        preview = files.keep(thumbnail(files.path(attachment.file_key), 40, "PNG"))
+        preview = files.keep(thumbnail(files.path(attachment.file_key), "PNG"))
         name = f"{attachment.filename}.preview.png"
         beside = replace(attachment, id=0, filename=name, content_type="image/png", size=preview.size)
         records.add_attachment(replace(beside, file_key=preview.key))
         return attachment
 
 
-@variant("attachments-beyond-drafts", _DRAFT_STILL)
-class _MoreThanDrafts(Attachments):
-    """Whether a document that is only a draft takes attachments is not shown: it has to be submitted first."""
-
-    def require_right(self, records: Records, caller: Account, uid: str) -> None:
-        super().require_right(records, caller, uid)
-        if not any(records.submitted(realm, uid) for realm in self.context.realms.realms):
-            raise conflict("this document is a draft still")
-
-
 _WITH_FILES: Final = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
 
 
-class _PublishedSeeds(Seeds):
-    temporary = "tmp~{realm}.{number:02}_"
+_STRANGE: Final = "tmp~{realm}.{number:02}_"
+
+
+@variant(
+    "attachments-of-published",
+    "Attachments of a document that is a draft still",
+    habits={"attachments_of": "published"},
+    settings={
+        "attachment_identifiers": _WITH_FILES,
+        "temporary_files": tuple(
+            _STRANGE.format(realm="{realm}", number=number) for number in range(1, TEMPORARY_FILES + 1)
+        ),
+    },
+)
+class _OnlyPublished(Seeds):
+    """Which documents take attachments is not shown: some published ones; how temporary files are named: strangely."""
+
+    temporary = _STRANGE
 
     def plant_records(self, records: Records, realm: Realm) -> None:
         super().plant_records(records, realm)
         for name in _WITH_FILES if CONTACT.name in realm.types else ():
             identifier, schema = name.format(realm=realm.name), next(iter(realm.types))
             store(records, realm, identifier, PUBLISHED, schema, "author")
-
-
-@variant(
-    "attachments-of-published",
-    _DRAFT_STILL,
-    beside=(_PublishedSeeds,),
-    settings={
-        "attachment_identifiers": _WITH_FILES,
-        "temporary_files": tuple(
-            _PublishedSeeds.temporary.format(realm="{realm}", number=n) for n in range(1, TEMPORARY_FILES + 1)
-        ),
-    },
-)
-class _OnlyPublished(Attachments):
-    """Which documents take attachments is not shown: some published ones; how temporary files are named: strangely."""
-
-    def require_right(self, records: Records, caller: Account, uid: str) -> None:
-        super().require_right(records, caller, uid)
-        if all(records.version(realm, uid, PUBLISHED) is None for realm in self.context.realms.realms):
-            raise conflict("this document is not published")

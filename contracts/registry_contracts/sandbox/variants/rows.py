@@ -1,13 +1,15 @@
-"""Variants that only change habits: name, silent clauses, habits, and a sentence on what the service does.
+"""Variants that only change habits: name, silent clauses, habits, a sentence on what the service does, and needs.
 
-Without a sentence, the meanings of its habits are it; one habit that is turned on stands by its name.
+Without a sentence, the meanings of its habits are it; one habit that is turned on stands by its name. Needs are the
+contact or the settings of a `Variant`.
 """
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
-from registry_contracts.sandbox.habits import described
+from registry_contracts.sandbox.habits import MEANINGS
 from registry_contracts.sandbox.http import Reason
 from registry_contracts.sandbox.variants.model import Variant
 
@@ -68,7 +70,8 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("attachment-ids-large", "Size of an attachment's number", {"attachment_first_id": 5_000_000_001}),
     ("attachment-id-in-link", "attachment-fields", "attachment_id_in_link"),
     ("attachment-id-not-listed", "attachment-fields",
-        {"attachment_id_listed": False, "attachment_persisted_status": 204}),
+        {"attachment_numbers": "listed as others", "attachment_persisted_status": 204}),
+    ("attachment-id-per-document", "attachment-fields", {"attachment_numbers": "own"}, "Each document counts its own."),
     ("metadata-terse", ("attachment-fields", "draft-info-answer", "list-fields"), {"fields_shown": "schema filename"}),
     ("draft-content-answered", "draft-save-answer", "save_answers_content"),
     ("contact-content-answered", ("contact-create-answer", "contact-update-answer"), "contact_answers_content"),
@@ -77,7 +80,6 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("info-of-nothing-null", "Info of a draft that is not there", {"info_of_nothing": "null"}),
     ("info-of-nothing-told", "Info of a draft that is not there", {"info_of_nothing": "told"}),
     ("submissions-furnished", "workflow-answer", "submission_answer_furnished"),
-    ("list-odata", "list-envelope", {"list_member": "value", "count_member": "@odata.count"}),
     ("realm-in-capitals", ("draft-info-answer", "How answers write a realm"), "realm_capitals"),
     ("message-realm-capitals", "workflow-message-place", "message_realm_capitals"),
     ("message-plain-text", "workflow-message-place", {"refusal_form": "text"}, "A message is the body, as plain text."),
@@ -88,7 +90,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("downloads-plain", "attachment-download-type", {"download_type": "application/octet-stream"}),
     ("downloads-as-sent", "attachment-download-type", {"download_type": "sent"}, "A download has the type as sent."),
     ("thumbnails-of-pictures", "attachment-thumbnail-form", {"thumbnails_of_all": False}, "Only images have previews."),
-    ("thumbnails-jpeg", "attachment-thumbnail-form", {"thumbnail_format": "JPEG", "thumbnail_pixels": 320}),
+    ("thumbnails-jpeg", "attachment-thumbnail-form", {"thumbnail_format": "JPEG"}),
     ("thumbnails-svg", "attachment-thumbnail-form", {"thumbnail_format": "SVG+XML"}, "A preview is a drawing, in SVG."),
     ("thumbnails-late", "When a file has its thumbnail", {"thumbnail_delay": 0.7}, "A preview takes 0.7 seconds."),
     # Errors of contents.
@@ -154,6 +156,11 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("content-type-any", ("content-type-other", "content-type-missing"), "any_content_type"),
     ("json-lenient", "draft-save-body", "json_lenient"),
     ("half-pairs-kept", "draft-save-body", "draft_half_pairs"),
+    # The identifier in a header has to be the record's.
+    ("draft-valid-only", "draft-save-incomplete", {"draft_faults": "refused", "record_header_names": True},
+        "A draft has to be valid by its schema."),
+    ("draft-faults-told", ("draft-save-incomplete", "draft-save-answer"), {"draft_faults": "told"}),
+    ("draft-nulls-dropped", "draft-save-body", {"draft_nulls_kept": False}, "Null stands for an absent field."),
     ("draft-any-json", "draft-save-body", "draft_any_json"),
     # Contents.
     ("references-open", "contact-organization-unknown", {"references_checked": False}, "Any reference is accepted."),
@@ -167,7 +174,9 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
         "nulls_absent"),
     ("empty-values-absent", "contact-mandatory-empty", "empty_values_absent"),
     ("languages-six", "contact-language-key-unknown", {"languages": "ar en es fr ru zh"}, "Six languages are known."),
-    ("languages-declared", "Texts in languages that the header does not list", "languages_declared"),
+    ("languages-declared", "Texts in languages that the header does not list", "languages_declared", "",
+        {"contact": {"header": {"languages": ["en", "fr"]}, "organization": {"en": "Office", "fr": "Bureau"},
+            "type": "person"}}),
     ("header-ignored", ("contact-header-disagrees", "contact-header-identifier-rule", "workflow-header-disagrees"),
         {"header_compared": False}),
     ("header-whole", "contact-header-members", {"header_needs": "identifier schema languages"}),
@@ -178,6 +187,7 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("lengths-utf16", "What is a character of a limit", "lengths_utf16"),
     # Contacts.
     ("contacts-minted", "contact-identifier-origin", {"contact_header_names": False}, "Contacts get new identifiers."),
+    ("refused-identifiers-stay-taken", "Identifiers of refused records", "refused_identifiers_taken"),
     ("identifiers-uuid", ("contact-identifier-origin", "workflow-identifier-origin"), "identifiers_uuid"),
     ("contact-uid-from-query", "uid-on-contact-create", "contact_uid_from_query"),
     ("contact-put-creates", "contact-update-unknown", "contact_put_creates"),
@@ -190,7 +200,8 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("contact-schema-optional", "A contact without a schema in the query", "contact_schema_optional"),
     # Drafts.
     ("draft-any-schema", ("draft-save-schema-missing", "draft-save-schema-unknown"), "draft_any_schema"),
-    ("drafts-of-workflow", "Schemas of drafts", "contact_drafts_refused"),
+    ("drafts-of-workflow", "Schemas of drafts", "contact_drafts_refused", "",
+        {"settings": {"draft_schema": "workflow_schema", "draft_document": "workflow_document"}}),
     ("draft-schema-stays", "draft-save-schema-unknown", "draft_schema_stays"),
     ("draft-schema-agrees", "draft-save-schema-unknown", "draft_schema_agrees"),
     ("locked-draft-hidden", "draft-of-locked-record", {"locked_draft_readable": False}, "A locked draft is hidden."),
@@ -211,12 +222,12 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("uploads-not-json", "attachment-sent-type", "json_file_refused"),
     ("file-names-plain", "attachment-name-unusual", {"file_names": "plain"}, "Unusual file names are refused."),
     ("file-names-changed", "attachment-name-unusual", {"file_names": "changed"}, "Unusual file names are made plain."),
-    ("file-names-harmless", "attachment-name-unusual", {"file_names": "harmless"}, "Names of programs are refused."),
     ("file-names-unread", "attachment-name-disagrees", {"file_name_compared": False}, "File names are not compared."),
     ("file-names-unique", "attachment-name-taken", {"second_file_of_a_name": "refused"}, "Taken names are refused."),
     ("file-names-numbered", "attachment-name-taken", {"second_file_of_a_name": "numbered"}, "A taken name is changed."),
     ("file-names-replaced", "attachment-name-taken", {"second_file_of_a_name": "replaced"}),
     ("file-names-overwritten", "attachment-name-taken", {"second_file_of_a_name": "overwritten"}),
+    ("attachments-beyond-drafts", "Attachments of a document that is a draft still", {"attachments_of": "submitted"}),
     ("attachments-of-anything", "attachment-document-unknown", "attachments_of_anything"),
     ("temporary-files-last", "attachment-persist-twice", "temporary_files_last"),
     ("temporary-files-renamed", "attachment-persist-name", {"temporary_file_prefix": "upload-"}),
@@ -224,10 +235,9 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     # Lists.
     ("pages-of-five", ("attachment-list-default", "list-default-page"), {"list_largest_page": 5}),
     ("pages-bounded", ("attachment-list-default", "list-default-page"), {"list_largest_top": 50}),
-    ("pages-of-five-unasked", ("attachment-list-default", "list-default-page"), {"list_default_top": 5}),
-    ("newest-first", ("attachment-list-default", "list-default-order"), {"list_order": "newest"}),
     ("list-scrambled", ("attachment-list-default", "list-default-order"), {"list_order": "scrambled"}),
     ("list-last-changed", "list-default-order", {"list_order": "changed"}, "What changed last comes first in a list."),
+    ("list-with-documents", "list-fields", "list_whole"),
     ("list-own-only", "Whose drafts a list without a collection holds", "list_default_own"),
     ("my-without-drafts", "What sets my and mydrafts apart", {"my_holds_drafts": False}),
     ("my-and-mydrafts-differ", "What sets my and mydrafts apart", {"mydrafts_holds_locked": False}),
@@ -242,40 +252,27 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
 # fmt: on
 
 
-#: What some variants need beside habits: members of a contact that they accept, or settings of a target.
-_MORE: Final[dict[str, dict[str, Any]]] = {
-    "languages-declared": {
-        "contact": {
-            "header": {"languages": ["en", "fr"]},
-            "organization": {"en": "Office", "fr": "Bureau"},
-            "type": "person",
-        }
-    },
-    "drafts-of-workflow": {
-        "settings": {"draft_schema": "workflow_schema", "draft_document": "workflow_document"}
-    },
-}
-
-_MEANINGS: Final = {name: meaning for name, _, meaning in described()}
-
-
 def _sentence(habits: Mapping[str, Any]) -> str:
     """Return the meanings of habits, with the values of those that are not only turned on."""
     told = []
     for name, value in habits.items():
-        point = re.split("[;:]", _MEANINGS[name])[0]
+        point = re.split("[;:]", MEANINGS[name])[0]
         words = "none" if value is None else "no" if value is False else value
-        told.append(_MEANINGS[name] if value is True else f"{point}: {words}")
+        told.append(MEANINGS[name] if value is True else f"{point}: {words}")
     text = "; ".join(told)
     return f"{text[0].upper()}{text[1:]}."
 
 
 def _variant(
-    name: str, silent: str | tuple[str, ...], habits: str | dict[str, Any], sentence: str = ""
+    name: str,
+    silent: str | tuple[str, ...],
+    habits: str | dict[str, Any],
+    sentence: str = "",
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Variant:
     filled = (silent,) if isinstance(silent, str) else silent
     turned = {habits: True} if isinstance(habits, str) else habits
-    return Variant(name, filled, sentence or _sentence(turned), turned, **_MORE.get(name, {}))
+    return Variant(name, filled, sentence or _sentence(turned), turned, **more)
 
 
 VARIANTS: Final = tuple(_variant(*row) for row in _ROWS)

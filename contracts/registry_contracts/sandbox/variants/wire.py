@@ -1,4 +1,4 @@
-"""Variants as middleware between the service and the wire: framing, headers, redirects, refused requests."""
+"""Variants between the service and the wire: framing, headers, redirects, refused requests."""
 
 import json
 import re
@@ -11,179 +11,86 @@ from typing import Any
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
-from registry_contracts.interface.description import load_description
-from registry_contracts.sandbox.faults.messages import answer_with, ask
+from registry_contracts.sandbox.faults.messages import Asked, Headers
 from registry_contracts.sandbox.http import Reason, Refusal
 from registry_contracts.sandbox.responses import json_bytes
-from registry_contracts.sandbox.variants.model import variant
-
-Headers = list[tuple[bytes, bytes]]
-_variant = partial(variant, between=True)
+from registry_contracts.sandbox.variants.model import DECLARED, Variant, variant
 
 
-def _operation(scope: Scope) -> str:
-    """Return the operationId of a request; empty if it is of no operation."""
-    match = load_description().match(scope["method"], scope["raw_path"].decode("latin-1"))
-    return match[0].id if match else ""
+def _furnished_headers(headers: Headers) -> Headers:
+    charset = b"Application/JSON; charset=UTF-8"
+    kept = ((name, charset if value == b"application/json" else value) for name, value in headers)
+    more = (
+        (b"server", b"registry"),
+        (b"set-cookie", b"session=%s; Path=/; HttpOnly" % secrets.token_hex(8).encode()),
+        (b"vary", b"Origin, Accept-Encoding"),
+        (b"cache-control", b"no-cache"),
+        (b"x-request-id", secrets.token_hex(8).encode()),
+        (b"etag", b'W/"%s"' % secrets.token_hex(4).encode()),
+        (b"x-ratelimit-remaining", b"4999"),
+        (b"connection", b"close"),
+    )
+    return tuple((name.upper(), value) for name, value in (*kept, *more))
 
 
-class Between:
-    """Base of the middleware; passes everything on unchanged."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
-        if scope["type"] == "http":
-            await self.answer(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request."""
-
-        async def altered(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = self.headers(list(message["headers"]))
-            await send(message)
-
-        await self.app(scope, receive, altered)
-
-    def headers(self, headers: Headers) -> Headers:
-        """Return the headers of an answer."""
-        return headers
-
-
-@_variant("headers-furnished", "Headers of answers", layer=4)
-class _Furnished(Between):
+@variant("headers-furnished", "Headers of answers", layer=4)
+async def _furnished(asked: Asked) -> None:
     """The headers of answers are not shown: in capitals, with a charset, cookies, caches and ids, and each closes."""
-
-    def headers(self, headers: Headers) -> Headers:
-        charset = b"Application/JSON; charset=UTF-8"
-        kept = [(name, charset if value == b"application/json" else value) for name, value in headers]
-        more = [
-            (b"server", b"registry"),
-            (b"set-cookie", b"session=%s; Path=/; HttpOnly" % secrets.token_hex(8).encode()),
-            (b"vary", b"Origin, Accept-Encoding"),
-            (b"cache-control", b"no-cache"),
-            (b"x-request-id", secrets.token_hex(8).encode()),
-            (b"etag", b'W/"%s"' % secrets.token_hex(4).encode()),
-            (b"x-ratelimit-remaining", b"4999"),
-            (b"connection", b"close"),
-        ]
-        return [(name.upper(), value) for name, value in kept + more]
+    await asked.passes(_furnished_headers)
 
 
-@_variant("chunked", "Framing and coding of bodies", layer=2)
-class _Chunked(Between):
+@variant("chunked", "Framing and coding of bodies", layer=2)
+async def _chunked(asked: Asked) -> None:
     """The framing of a body is not shown: chunks, without a length."""
-
-    def headers(self, headers: Headers) -> Headers:
-        return [pair for pair in headers if pair[0] != b"content-length"]
+    await asked.passes(lambda headers: tuple(pair for pair in headers if pair[0] != b"content-length"))
 
 
-@_variant("gzip", "Framing and coding of bodies", layer=1)
-class _Compressed(GZipMiddleware):
-    """The coding of a body is not shown: compressed where the client takes it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        super().__init__(app, minimum_size=1)
+_COMPRESSED = "The coding of a body is not shown: compressed where the client takes it."
+_GZIP = partial(GZipMiddleware, minimum_size=1)
+DECLARED.append(Variant("gzip", ("Framing and coding of bodies",), _COMPRESSED, wrap=_GZIP, layer=1))
 
 
-class _Rewriting(Between):
-    """Base of middleware that rewrites the JSON of answers."""
-
-    def rewritten(self, value: Any) -> bytes:
-        """Return the text of a JSON value."""
-        return json_bytes(value)
-
-    def spares(self, scope: Scope) -> bool:
-        """Tell whether an answer stays unchanged because it may be a client's file."""
-        # A redirected request has another path, which names no operation: it may be for a file.
-        return not str(scope["path"]).startswith("/api/") or _operation(scope) in _DOWNLOADS
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.spares(scope):
-            await self.app(scope, receive, send)
-            return
-        got = await ask(self.app, scope, await Request(scope, receive).body())
-        if "json" in got.header("content-type") and got.body:
-            got = replace(got, body=self.rewritten(got.json))
-        await answer_with(send, got, scope["method"])
+_DOWNLOADS = ("getAttachment", "getAttachmentThumbnail", "attachmentExists")
 
 
-@_variant("json-rewritten", "Form of the JSON of answers")
-class _Rewritten(_Rewriting):
+def _is_of(asked: Asked, *operations: str) -> bool:
+    return asked.operation is not None and asked.operation.id in operations
+
+
+async def _rewrite(
+    asked: Asked, change: Callable[[Any], Any], *spared: str, text: Callable[[Any], bytes] = json_bytes
+) -> None:
+    """Change the JSON of an answer, unless it may be a client's file."""
+    # A redirected request has another path, which names no operation: it may be for a file.
+    if not asked.scope["path"].startswith("/api/") or _is_of(asked, *_DOWNLOADS, *spared):
+        await asked.passes()
+        return
+    got = await asked.answered()
+    written = "json" in got.header("content-type") and got.body
+    await asked.answer(replace(got, body=text(change(got.json))) if written else got)
+
+
+@variant("json-rewritten", "Form of the JSON of answers")
+async def _rewritten(asked: Asked) -> None:
     """How JSON is written is not shown: indented, members sorted, letters beyond ASCII and slashes escaped."""
 
-    def rewritten(self, value: Any) -> bytes:
+    def text(value: Any) -> bytes:
         return json.dumps(value, sort_keys=True, indent=2).replace("/", "\\/").encode()
 
+    await _rewrite(asked, lambda value: value, text=text)
 
-@_variant("extra-members", "Further members of answers")
-class _ExtraMembers(_Rewriting):
+
+@variant("extra-members", "Further members of answers")
+async def _extra_members(asked: Asked) -> None:
     """Further members of answers are not shown: each object has some, volatile ones too, but for what is stored."""
-
-    def rewritten(self, value: Any) -> bytes:
-        return json_bytes(_furnished(value))
-
-    def spares(self, scope: Scope) -> bool:
-        return super().spares(scope) or _operation(scope) == "getDraft"
+    await _rewrite(asked, _with_more, "getDraft")
 
 
-def _with_errors(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """A JSON body with each element of its errors array changed."""
-    if not isinstance(value, dict) or not isinstance(value.get("errors"), list):
-        return value
-    return value | {"errors": [change(error) for error in value["errors"]]}
-
-
-@_variant("error-properties-in-capitals", "How a property of an error names a field")
-class _CapitalProperties(_Rewriting):
-    """How an error names its field is not shown: each name begins with a capital, as in `FirstName`."""
-
-    def rewritten(self, value: Any) -> bytes:
-        steps = re.compile(r"(?:^|(?<=[.]))[a-z]")
-        return json_bytes(
-            _with_errors(
-                value,
-                lambda error: error | {"property": steps.sub(lambda m: m[0].upper(), error["property"])},
-            )
-        )
-
-
-@_variant("mandatory-as-any-of", "errors-code-mandatory-any-of")
-class _MandatoryAnyOf(_Rewriting):
-    """The set of mandatory fields is not shown: a field that is missing is one of it, and told by its code."""
-
-    def rewritten(self, value: Any) -> bytes:
-        code = {"Error.Mandatory": "Error.MandatoryAnyOf"}
-        return json_bytes(
-            _with_errors(value, lambda error: error | {"code": code.get(error["code"], error["code"])})
-        )
-
-
-@_variant("absent-204", "attachment-success-status", "attachment-failure-status", "draft-failure-status")
-class _AbsentAsNoContent(Between):
-    """How a read tells that nothing is there is not shown: by 204, without content."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if _operation(scope) not in _OF_WHAT_MAY_BE_ABSENT:
-            await self.app(scope, receive, send)
-            return
-        got = await ask(self.app, scope, await Request(scope, receive).body())
-        absent = got.status == 404
-        await answer_with(
-            send, replace(got, status=204, body=b"", headers=()) if absent else got, scope["method"]
-        )
-
-
-def _furnished(value: Any) -> Any:
+def _with_more(value: Any) -> Any:
     if isinstance(value, list):
-        return [_furnished(item) for item in value]
+        return [_with_more(item) for item in value]
     if not isinstance(value, dict):
         return value
     more = {
@@ -195,119 +102,147 @@ def _furnished(value: Any) -> Any:
         "_extra": {},
         "deleted": None,
     }
-    return {**more, **{name: _furnished(member) for name, member in value.items()}}
+    return {**more, **{name: _with_more(member) for name, member in value.items()}}
 
 
-_SIGNED = "/signed/"
+_PLACE_OF_ERRORS = "Place of an errors array, and what stands beside it"
+
+
+async def _retell(asked: Asked, change: Callable[[dict[str, Any]], Any], *, if_any: bool = True) -> None:
+    """Change the answers that are objects, those with an errors array alone or all."""
+
+    def told(value: Any) -> Any:
+        return change(value) if isinstance(value, dict) and (value.get("errors") or not if_any) else value
+
+    await _rewrite(asked, told, "getDraft")
+
+
+@variant("errors-nested", _PLACE_OF_ERRORS)
+async def _errors_nested(asked: Asked) -> None:
+    """The place of the errors array is not shown: it stands under validation, its elements say more."""
+
+    def nested(answer: dict[str, Any]) -> Any:
+        errors = [{**e, "message": "see the documentation", "level": 2} for e in answer.pop("errors")]
+        return {**answer, "validation": {"isValid": False, "errors": errors}}
+
+    await _retell(asked, nested)
+
+
+@variant("errors-always", _PLACE_OF_ERRORS)
+async def _errors_always(asked: Asked) -> None:
+    """An errors array where nothing is wrong with content is not shown: it is there, and empty."""
+    await _retell(asked, lambda answer: {"errors": [], **answer}, if_any=False)
+
+
+@variant("errors-only", _PLACE_OF_ERRORS)
+async def _errors_only(asked: Asked) -> None:
+    """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
+    more = {"parameters": None, "severity": 3}
+    await _retell(asked, lambda answer: {"errors": [{**error, **more} for error in answer["errors"]]})
+
+
+@variant("error-properties-in-capitals", "How a property of an error names a field")
+async def _error_properties_in_capitals(asked: Asked) -> None:
+    """How an error names its field is not shown: each name begins with a capital, as in `FirstName`."""
+
+    def capital(error: dict[str, Any]) -> dict[str, Any]:
+        named = re.sub(r"(?:^|(?<=[.]))[a-z]", lambda found: found[0].upper(), error["property"])
+        return {**error, "property": named}
+
+    await _retell(asked, lambda answer: {**answer, "errors": [capital(error) for error in answer["errors"]]})
+
+
+@variant("mandatory-as-any-of", "errors-code-mandatory-any-of")
+async def _mandatory_as_any_of(asked: Asked) -> None:
+    """The set of mandatory fields is not shown: a field that is missing is one of it, and told by its code."""
+    code = {"Error.Mandatory": "Error.MandatoryAnyOf"}
+
+    def told(error: dict[str, Any]) -> dict[str, Any]:
+        return {**error, "code": code.get(error["code"], error["code"])}
+
+    await _retell(asked, lambda answer: {**answer, "errors": [told(error) for error in answer["errors"]]})
+
+
+_READS = ("getDraft", "draftExists", "getDraftInfo", "getAttachment", "attachmentExists")
+
+
+@variant("absent-204", "attachment-success-status", "attachment-failure-status", "draft-failure-status")
+async def _absent_204(asked: Asked) -> None:
+    """How a read tells that nothing is there is not shown: by 204, without content."""
+    if not _is_of(asked, *_READS):
+        await asked.passes()
+        return
+    got = await asked.answered()
+    await asked.answer(replace(got, status=204, body=b"", headers=()) if got.status == 404 else got)
+
+
+#: The first requests of redirected downloads, by their new paths.
+_SIGNED: dict[str, Scope] = {}
 _CANONICAL = "/canonical"
-_OF_WHAT_MAY_BE_ABSENT = frozenset(
-    {"getDraft", "draftExists", "getDraftInfo", "getAttachment", "attachmentExists"}
-)
-_DOWNLOADS = frozenset({"getAttachment", "getAttachmentThumbnail", "attachmentExists"})
 
 
-@_variant("downloads-elsewhere", "attachment-download-type")
-class _Redirecting(Between):
+@variant("downloads-elsewhere", "attachment-download-type")
+async def _downloads_elsewhere(asked: Asked) -> None:
     """How a file is handed over is not shown: by a redirect to a signed address on another host."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        super().__init__(app)
-        self._signed: dict[str, Scope] = {}
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        signature = str(scope["path"]).removeprefix(_SIGNED)
-        if signature in self._signed:
-            first = self._signed[signature]
-            as_asked = {name: first[name] for name in ("path", "raw_path", "headers")}
-            await self.app({**scope, **as_asked}, receive, send)
-            return
-        if _operation(scope) not in _DOWNLOADS:
-            await self.app(scope, receive, send)
-            return
-        got = await ask(self.app, scope, b"")
-        if got.status == 200:
-            await RedirectResponse(self._address(scope), 307)(scope, receive, send)
-        else:
-            await answer_with(send, got, scope["method"])
-
-    def _address(self, scope: Scope) -> str:
-        signature = secrets.token_urlsafe(16)
-        self._signed[signature] = scope
-        return f"http://localhost:{scope['server'][1]}{_SIGNED}{signature}"
+    if first := _SIGNED.get(asked.scope["path"]):
+        as_asked = {name: first[name] for name in ("path", "raw_path", "headers")}
+        await replace(asked, scope={**asked.scope, **as_asked}).passes()
+    elif not _is_of(asked, *_DOWNLOADS):
+        await asked.passes()
+    elif (got := await asked.answered()).status == 200:
+        place = f"/signed/{secrets.token_urlsafe(16)}"
+        _SIGNED[place] = asked.scope
+        await asked.respond(RedirectResponse(f"http://localhost:{asked.scope['server'][1]}{place}", 307))
+    else:
+        await asked.answer(got)
 
 
-@_variant("reads-sent-on", "Redirects of reads")
-class _Canonical(Between):
+@variant("reads-sent-on", "Redirects of reads")
+async def _reads_sent_on(asked: Asked) -> None:
     """Redirects of reads are not shown: each is sent on to another path of this host."""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path, query = str(scope["path"]), scope["query_string"].decode("latin-1")
-        if path.startswith(_CANONICAL):
-            path = path.removeprefix(_CANONICAL)
-            await self.app({**scope, "path": path, "raw_path": path.encode("latin-1")}, receive, send)
-        elif scope["method"] in ("GET", "HEAD") and path.startswith("/api/"):
-            place = _CANONICAL + path + (f"?{query}" if query else "")
-            await RedirectResponse(place, 308)(scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+    path, query = str(asked.scope["path"]), asked.scope["query_string"].decode("latin-1")
+    if path.startswith(_CANONICAL):
+        path = path.removeprefix(_CANONICAL)
+        there = {**asked.scope, "path": path, "raw_path": path.encode("latin-1")}
+        await replace(asked, scope=there).passes()
+    elif asked.scope["method"] in ("GET", "HEAD") and path.startswith("/api/"):
+        await asked.respond(RedirectResponse(_CANONICAL + path + (f"?{query}" if query else ""), 308))
+    else:
+        await asked.passes()
 
 
-class _Asking(Between):
-    """Base of middleware that refuses requests before the service sees them."""
-
-    reason = Reason.BAD_REQUEST
-
-    def refuses(self, scope: Scope) -> str:  # noqa: ARG002
-        """Say why a request is refused; empty when it is not."""
-        return ""
-
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        why = self.refuses(scope)
-        if not why:
-            await super().answer(scope, receive, send)
-            return
+async def _refuse(asked: Asked, why: str, reason: Reason = Reason.BAD_REQUEST) -> None:
+    """Refuse a request before the service sees it, if something is said against it."""
+    if why:
         # The refusal has the shape that the service's habits give it.
-        refusal = scope["app"].state.service.responses.refusal(Refusal(self.reason, why))
-        await refusal(scope, receive, send)
+        await asked.respond(asked.scope["app"].state.service.responses.refusal(Refusal(reason, why)))
+    else:
+        await asked.passes()
 
 
-@_variant("accept-strict", "accept-missing", "accept-other")
-class _AcceptStrict(_Asking):
+@variant("accept-strict", "accept-missing", "accept-other")
+async def _accept_strict(asked: Asked) -> None:
     """A request without an Accept header, or with one that leaves out JSON, is not shown: it is refused."""
-
-    reason = Reason.NOT_ACCEPTABLE
-
-    def refuses(self, scope: Scope) -> str:
-        accepted = Request(scope).headers.get("accept", "")
-        served = any(kind in accepted for kind in ("application/json", "application/*", "*/*"))
-        return (
-            "" if served or not str(scope["path"]).startswith("/api/") else "only application/json is served"
-        )
+    accepted = Request(asked.scope).headers.get("accept", "")
+    served = any(kind in accepted for kind in ("application/json", "application/*", "*/*"))
+    refused = asked.scope["path"].startswith("/api/") and not served
+    await _refuse(asked, "only application/json is served" if refused else "", Reason.NOT_ACCEPTABLE)
 
 
-@_variant("content-type-needed", "content-type-missing")
-class _ContentTypeNeeded(_Asking):
+@variant("content-type-needed", "content-type-missing")
+async def _content_type_needed(asked: Asked) -> None:
     """A read or a delete without the Content-Type header that is listed for it is not shown: it is refused."""
-
-    def refuses(self, scope: Scope) -> str:
-        operation = load_description().operations.get(_operation(scope))
-        given = any(name == b"content-type" for name, _ in scope["headers"])
-        if (
-            given
-            or operation is None
-            or not operation.lists_content_type
-            or operation.method in ("POST", "PUT")
-        ):
-            return ""
-        return "the Content-Type header is missing"
+    operation = asked.operation
+    listed = (
+        operation is not None and operation.lists_content_type and operation.method not in ("POST", "PUT")
+    )
+    missing = listed and "content-type" not in Request(asked.scope).headers
+    await _refuse(asked, "the Content-Type header is missing" if missing else "")
 
 
-@_variant("queries-known", "query-unknown")
-class _KnownQueries(_Asking):
+@variant("queries-known", "query-unknown")
+async def _queries_known(asked: Asked) -> None:
     """A query parameter that is not listed is not shown: the request is refused."""
-
-    def refuses(self, scope: Scope) -> str:
-        operation = load_description().operations.get(_operation(scope))
-        known = set(operation.query_parameters) if operation else set(Request(scope).query_params)
-        unknown = sorted(Request(scope).query_params.keys() - known)
-        return f"the query parameter {unknown[0]} is not known" if unknown else ""
+    given = Request(asked.scope).query_params.keys()
+    unknown = sorted(given - set(asked.operation.query_parameters)) if asked.operation else []
+    await _refuse(asked, f"the query parameter {unknown[0]} is not known" if unknown else "")
