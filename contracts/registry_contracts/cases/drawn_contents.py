@@ -54,8 +54,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 _EXTRA: Final = "additional"
 #: Saves of one content before the parts of a refused one are given up.
 _MOST_SAVES: Final = 6
-#: A text with this has words, so that cleaning leaves some of it.
-_WORDS: Final = re.compile(r"[A-Za-z]{2}")
+#: A text with words before any markup, so that cleaning leaves some of it.
+_WORDS: Final = re.compile(r"[^<]*[A-Za-z]{2}")
 #: Characters that make a draft larger than a short one.
 _MORE: Final = 5_000
 
@@ -374,7 +374,7 @@ class DrawnDrafts:
     def _claim_not_lost(self, read: Exchange, document: dict[str, Any], members: Mapping[str, Any]) -> None:
         """Claim that something comes back of each member with words: a text may be cleaned, but not lost."""
         copies = readers.copies(read.answer, {"lastName": document["lastName"]})
-        worded = [name for name, value in members.items() if any(map(_WORDS.search, _texts_in(value)))]
+        worded = [name for name, value in members.items() if any(map(_WORDS.match, _texts_in(value)))]
         lost = [name for name in worded if not any(_texts_in(copy.get(name)) for copy in copies)]
         if copies and worded:
             expected, seen = "something of each text that was saved", f"nothing of {', '.join(lost)}"

@@ -319,8 +319,8 @@ def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
 def _naming_values(records: Sequence[Record], identifiers: Sequence[str]) -> list[Any]:
     """Of each record the value of the field that names it; the records themselves where no field has `identifiers`.
 
-    Of several fields that name some of these it is the one with the most different values: another may name a record
-    beside.
+    Of several fields that name some of these it is the one with the most different values: another may name a
+    neighbouring record.
     """
     rows = [dict(leaves(record)) for record in records]
     names = [

@@ -205,12 +205,8 @@ class Rows(RowTrials):
     def _smallest(self, row: Row, evidence: Result) -> Row:
         """The row without the values that do not matter to a contradiction."""
         least = self._least(row, evidence)
-        # Of a reason with one row alone, that row is the plain one as well.
-        once = factors.value_named(row.operation, row.reason).once
-        if row.beside and not least.beside and row.reason != "locked" and not once:
-            cause = f"not {evidence.expected}, where {least.words}"
-            self._plain_fails(evidence, cause)  # its own row reports it
-            raise Blocked(evidence.operation, cause, evidence.clause)
+        if not least.beside and row.reason != "locked":
+            self._plain_fails(evidence, f"not {evidence.expected}, where {least.words}")
         found = row.operation == "draftExists" and row.reason not in (_NEVER, *factors.CREDENTIALS)
         if found and self._try(replace(least, reason=_NEVER)).evidence:
             raise Blocked(row.operation, "finds what was never saved", "draft-exists-absent")
@@ -294,7 +290,7 @@ class Rows(RowTrials):
         claim.holds(there == due, sent.exchange, look, expected=expected)
 
     def _claim_nothing_submitted(self, expect: Expect, row: Row, sent: Sent) -> None:
-        """Claim that no record came of a refused submission, and of faulty content no draft either."""
+        """Claim that a refused submission locks no record, and that faulty content leaves no draft."""
         faulty, operation, world = row.reason == "faulty", row.operation, self._world
         if faulty and world.realm in DOCUMENT_REALMS:
             look, saved = world.author.draft_exists(sent.uid), expect(BEFORE_SAVE, operation)
@@ -302,8 +298,11 @@ class Rows(RowTrials):
             if not gone:
                 world.once("draft-exists holds", self._tells_drafts)
             saved.holds(gone, sent.exchange, look, expected=expected)
-        claim = expect(BEFORE_INITIATE if faulty else row.clause, operation)
-        self._records.claim_nothing_came_of(claim, sent.uid, sent.exchange)
+        claim, found = (
+            expect(BEFORE_INITIATE if faulty else row.clause, operation),
+            self._records.try_faulty(sent.uid),
+        )
+        claim.meets("identifier-not-locked", found, because_of=(sent.exchange,))
 
     def _tells_drafts(self) -> bool:
         """See that the exists check tells drafts that are there from those that are not."""

@@ -45,7 +45,7 @@ FILE_CLAUSES: Final = (
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
     *("attachment-list-pages-cover", "attachment-several"),
 )
-#: What a question for a list is promised; of the plain one other cases say so.
+#: A question for a list → its clause; other cases judge the plain list.
 _OF_QUESTIONS: Final = {
     "": "",
     "list_top": "list-top",
@@ -71,9 +71,9 @@ _LONGER: Final = [f"+254 20 387 305{number}" for number in range(6)]
 #: Names that any system keeps; a service may well give a file with another one a name of its own.
 _PLAIN_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 _ANOTHER_NAME: Final = "whether a service gives a file with an unusual name another one is not shown"
+#: Offered to all rows once a list has named a file by its name.
+_NAMED_IN_LISTS: Final = "lists of files name them"
 _FOR_THE_ACCOUNT: Final = (401, 403)
-#: Of a list with more drafts than this, others remove too few to empty its second page.
-_SEVERAL: Final = 2
 #: An account alone never explains that something is not accepted: rights are not shown.
 _OF_ACCEPTANCE: Final = (ACCEPTANCE.id, TAKEN.id)
 
@@ -136,16 +136,20 @@ class TakenRows(RowTrials):
         """Save the draft of a row, a second time where the row says so: its uid, and the document that was taken."""
         world, uid, again = self._world, identifier_of(row, self._world.fresh), "saved" in row.names
         if again:
-            self._need_taken(row, expect, world.save(uid, world.samples.draft(uid, phones=_LONGER), by=by))
+            first = world.save(uid, world.samples.draft(uid, phones=_LONGER), by=by)
+            self._claim_saved(row, expect, "draft-save-creates", first)
         document, query = self._content(row, uid), {"schema": world.samples.draft_schema}
         charset = {"Content-Type": "application/json; charset=utf-8"} if "charset" in row.names else {}
         path, body, parts = {"uid": uid}, written(row, document), _address(row, uid)
         saved = by.send("saveDraft", path=path, query=query, body=body, headers=charset, **parts)
+        self._claim_saved(row, expect, "draft-save-updates" if again else "draft-save-creates", saved)
+        return uid, document
+
+    def _claim_saved(self, row: Row, expect: Expect, clause: str, saved: Exchange) -> None:
+        """Claim that a save was taken, if the document does not leave it open."""
         if not taken(saved):
             self._need_taken(row, expect, saved)
-            clause = "draft-save-updates" if again else "draft-save-creates"
-            claim_accepted(expect(clause, "saveDraft"), saved, world.samples)
-        return uid, document
+            claim_accepted(expect(clause, "saveDraft"), saved, self._world.samples)
 
     def _content(self, row: Row, uid: str) -> dict[str, Any]:
         """A document to save, with the content of a row."""
@@ -160,7 +164,7 @@ class TakenRows(RowTrials):
     def _need_taken(self, row: Row, expect: Expect, sent: Exchange) -> None:
         """Require that a request was taken, where the document leaves open whether it is.
 
-        Without the values that leave it open it is sent again, and has to be taken.
+        If it was not, what has to be taken of the row is sent and judged alone.
         """
         if taken(sent) or row.sure == row:
             return
@@ -210,6 +214,8 @@ class TakenRows(RowTrials):
         naming = [each for each in entries or () if names_file(each, made.filename)]
         once = expect("attachment-list-pages-cover")
         once.holds(not list_pages.repeated(naming), listed, expected=f"{made.filename} once")
+        if naming:
+            self._world.offer(_NAMED_IN_LISTS, value=True)
         self._claim_earlier_listed(expect, made.uid, by, entries)
         self._note_listed(made.uid, made.filename)
 
@@ -226,8 +232,11 @@ class TakenRows(RowTrials):
     def _claim_earlier_listed(
         self, expect: Expect, uid: str, by: Actor, entries: Iterable[list_pages.Record] | None = None
     ) -> None:
-        """Claim that a document lists its earlier files; `entries` are those of a list that was read just now."""
-        earlier = self._earlier(uid)
+        """Claim that a document lists its earlier files; `entries` are those of a list that was read just now.
+
+        What an entry tells of its file is not shown: nothing is claimed before a list has named a file.
+        """
+        earlier = self._earlier(uid) if self._world.offered(_NAMED_IN_LISTS) else []
         if earlier and entries is None:
             entries = list_pages.attachments_of(by, uid).page().records
         for name in earlier:
@@ -256,7 +265,7 @@ class TakenRows(RowTrials):
     def _preview(self, expect: Expect, made: Attachment) -> None:
         """Claim that the preview of a picture is an image; which names have one is not shown."""
         preview = attachments.preview(self._world, made)
-        if usable(preview).success and preview.status != attachments.MADE_LATER:
+        if usable(preview).success and preview.status not in attachments.MADE_LATER:
             expect("attachment-thumbnail-image", "getAttachmentThumbnail").meets("image", preview)
 
 
@@ -289,7 +298,10 @@ class AcceptedRows(TakenRows, Rows):
     def _draft_beside(self, row: Row) -> Draft | None:
         """A draft of the author, which a submission under another identifier must leave as it is."""
         of_records = row.operation in (factors.CREATE_NAMED, factors.UPDATE)
-        return self._world.draft() if of_records and self._world.realm in DOCUMENT_REALMS else None
+        if of_records and self._world.realm in DOCUMENT_REALMS:
+            with suppress(Blocked, Untested):
+                return self._world.draft()
+        return None
 
     def _claim_list(self, row: Row, expect: Expect, exchange: Exchange) -> None:
         """Claim that a list has no more entries than were asked for, and names no draft of the run twice."""
@@ -300,8 +312,6 @@ class AcceptedRows(TakenRows, Rows):
             raise Untested(f"what {row.words} lists is told by no list: {answer.quote()}")
         if top := exchange.notes["top"]:
             expect("list-top").at_most(exchange, int(top))
-        if "list_page" in row.names and not entries:
-            self._claim_second_page(row, expect)
         if "list_mydrafts" in row.names and row.callers:
             self._claim_has_mine(row, expect)
         own = [each for each in entries if self._world.fresh.prefix in json.dumps(each)]
@@ -309,33 +319,23 @@ class AcceptedRows(TakenRows, Rows):
         expect("list-pages-cover").holds(not list_pages.repeated(own), exchange, expected=expected)
 
     def _claim_page_given(self, row: Row, expect: Expect, exchange: Exchange) -> None:
-        """Claim that a list is JSON that can be read, and is given to an account that is given the plain list."""
+        """Claim that a list can be read as JSON, and that an account that is given the list is given a page of it."""
         answer, clause = usable(exchange), _OF_QUESTIONS[row.of("", *_OF_QUESTIONS)]
-        if not clause:
-            return
-        if row.callers and answer.status in _FOR_THE_ACCOUNT:
-            plain = self._caller(row)[0].list_drafts()
-            if usable(plain).success:
+        if exchange.notes["top"] and row.callers and answer.status in _FOR_THE_ACCOUNT:
+            if usable(self._caller(row)[0].list_drafts()).success:
                 expect(clause).accepted(exchange)
-        elif answer.success and answer.flaw:
+        elif clause and answer.success and answer.flaw:
             expect(clause).holds(False, exchange, expected="a list")
 
     def _claim_has_mine(self, row: Row, expect: Expect) -> None:
         """Claim that the collection mydrafts of another account holds a draft of it, if it may save one."""
         by = self._caller(row)[0]
-        with suppress(Blocked):
-            mine, lister = self._world.draft(by=by), list_pages.drafts_of(by, "mydrafts")
-            lists.claim_listed(expect("list-mydrafts-has-mine"), self._world, lister, mine.uid)
-
-    def _claim_second_page(self, row: Row, expect: Expect) -> None:
-        """Claim that the second page of one draft is not empty where the list has several."""
-        lister = list_pages.drafts_of(self._caller(row)[0])
-        if lister.page().size > _SEVERAL:
-            page = self._world.settled(lambda: lister.page(top=1, skip=1), lambda page: page.size == 1)
-            covers = expect("list-pages-cover")
-            covers.holds(
-                page.size != 0, page.exchange, expected="the second draft of several", seen=page.seen
-            )
+        try:
+            mine = self._world.draft(by=by)
+        except Blocked:
+            return
+        lister = list_pages.drafts_of(by, "mydrafts")
+        lists.claim_listed(expect("list-mydrafts-has-mine"), self._world, lister, mine.uid)
 
     def _record(self, row: Row, state: str) -> str:
         """As for rows that are refused; what is updated is used up."""

@@ -21,7 +21,7 @@ from registry_contracts.checks.definition import (
     quoted_unless,
 )
 from registry_contracts.exchanges import readers
-from registry_contracts.exchanges.exchange import Response
+from registry_contracts.exchanges.exchange import NO_CONTENT, Response
 
 
 def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
@@ -226,7 +226,7 @@ _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif"})
 
 
 def _of_a_picture(subject: Subject, _: str) -> Arguments | None:
-    if not subject.success or subject.facts is None:
+    if not subject.success or subject.facts is None or subject.response.status == NO_CONTENT:
         return None
     ending = PurePosixPath(subject.facts.path.get("filename", "")).suffix.lower()
     return {} if ending in _PICTURES else None

@@ -79,7 +79,10 @@ def is_field(path: str, field: str) -> bool:
 
 
 def is_code(seen: str, code: str) -> bool:
-    """Whether a code is the one that is due; one field that is missing is also one of the set of mandatory fields."""
+    """Whether a code is the one that is due.
+
+    Which fields are a set for Error.MandatoryAnyOf is not shown, so it may report any mandatory field.
+    """
     return seen == code or (code == MANDATORY and seen == MANDATORY_ANY_OF)
 
 

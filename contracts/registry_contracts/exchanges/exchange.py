@@ -136,7 +136,7 @@ class Response:
     """The service's answer, from `url`, after so many redirects (`hops`).
 
     `realm_given` is the Realm header of the request, if the settings replace names. `charset` is that of JSON which was
-    not sent in UTF-8; `body` is in UTF-8. `absent`: a success status of an exists check that tells that nothing is
+    not sent in UTF-8; `body` is in UTF-8. `absent`: the answer to a read tells by a success status that nothing is
     there.
     """
 

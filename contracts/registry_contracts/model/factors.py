@@ -334,7 +334,7 @@ BYTES: Final = Factor(
         Value("file_empty", "the file is empty", may=True),
         Value("all_bytes", "the file has bytes of every value"),
         Value("like_json", "the file looks like JSON"),
-        Value("picture", "the file is a picture"),
+        Value("picture", "the file is a picture", may=True),
     ),
 )
 LENGTH: Final = Factor(

@@ -79,7 +79,7 @@ class Row:
 
     @property
     def sure(self) -> Row:
-        """The same row without the values, and the account, for which a service may refuse it."""
+        """The same row without values that may be refused, and sent by the author."""
         kept = (each.name for each in self.values if not each.may and not each.rights and not each.refuses)
         return Row(self.operation, self.reason, tuple(kept))
 
@@ -160,8 +160,8 @@ def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
     return tuple(dict.fromkeys(rows))
 
 
-#: Reasons for which nothing is submitted, says the document, whatever the answer.
-_NOTHING_SUBMITTED: Final = ("faulty", "batch_too_long", "info_too_long")
+#: Reasons that end a submission before a workflow is initiated, so that no record is locked.
+_NOT_INITIATED: Final = ("faulty", "batch_too_long", "info_too_long")
 #: The steps that a submission with faulty content does not reach.
 BEFORE_SAVE, BEFORE_INITIATE = (
     "workflow-order-validation-before-save",
@@ -172,7 +172,7 @@ BEFORE_SAVE, BEFORE_INITIATE = (
 def leaves_something(row: Row) -> bool:
     """Whether a wrongly accepted row would leave something, so that a check is worth a request."""
     if row.operation == factors.CREATE_NAMED:
-        return row.reason in _NOTHING_SUBMITTED
+        return row.reason in _NOT_INITIATED
     return row.reason in factors.CREDENTIALS and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
 
 

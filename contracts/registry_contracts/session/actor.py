@@ -153,31 +153,30 @@ class Actor(OperationCalls):
             gathered=self.exchanges,
         )
         exchange = self.session.send(request)
-        if described.needs in ("draft", "attachment") and own and request.altered in ("", "realm"):
-            parts: dict[str, Any] = {"path": path, "query": pairs, "realm": realm}
-            exchange = self._told_by_no_content(exchange, described, parts)
+        if own and self._tells_absence(exchange, described, request, path or {}):
+            exchange = replace(exchange, response=replace(exchange.answer, absent=True))
         if own and self.judge is not None and not request.altered and not request.once:
             self.judge(exchange)
         return exchange
 
-    def _told_by_no_content(
-        self, exchange: Exchange, operation: Operation, parts: dict[str, Any]
-    ) -> Exchange:
-        """A read that was answered 204: nothing is there, which the document leaves open how to tell.
+    def _tells_absence(
+        self, exchange: Exchange, operation: Operation, request: Request, path: Mapping[str, str]
+    ) -> bool:
+        """Whether a read was answered 204 because nothing is there; the document leaves open how that is told.
 
-        An exists check may tell by 204 that something is there: then that can be read, and every 204 means it.
+        An exists check may also tell by 204 that something is there, and an empty file be given so. So a uid that was
+        never used is asked about, once in a run.
         """
-        answer, there = exchange.response, f"204 tells what is there: {operation.id}"
-        if not operation.safe or answer is None or answer.status != NO_CONTENT or self.shared.offered(there):
-            return exchange
-        if operation.method == "HEAD":
-            known = self.session.description.operations.values()
-            reader = next(each.id for each in known if (each.path, each.method) == (operation.path, "GET"))
-            read = self.send(reader, **parts).response
-            if read is not None and read.success:
-                self.shared.offer(there, value=True)
-                return exchange
-        return replace(exchange, response=replace(answer, absent=True))
+        answer, record = exchange.response, operation.needs in ("draft", "attachment")
+        if answer is None or answer.status != NO_CONTENT or not (operation.safe and record):
+            return False
+
+        def look() -> bool:
+            never = {**path, "uid": self.session.namespace.uid()}
+            asked = replace(request, url=operation.url(self.session.target.base_url, **never))
+            return self.session.send(asked).answer.status == NO_CONTENT
+
+        return self.shared.once(f"204 to {operation.id} of nothing", look)
 
     def _altered(
         self, changed: set[str], query: list[tuple[str, str]], token: _Replaced, realm: _Replaced

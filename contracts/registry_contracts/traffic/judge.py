@@ -178,7 +178,9 @@ class Judge:
         right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
         right = right and readable and own is not None and not 300 <= own.status < 400
         # Whether a read tells by 204 that something is there or that nothing is, is not shown.
-        right = right and not (operation.safe and operation.needs and exchange.status == NO_CONTENT)
+        right = right and not (
+            exchange.status == NO_CONTENT and operation.needs in ("draft", "attachment") and operation.safe
+        )
         step = Step(exchange, facts, own, site, facts.realm or "", who, right)
         contradictions = list(self._of_sequences(step, held))
         self.report.used[operation.id] += 1

@@ -24,15 +24,15 @@ class Registry:
 
     def __init__(self) -> None:
         self.refuses: Callable[[str], int] = lambda _: 200
-        self.of_method: dict[str, int] = {}
+        #: Status by uid in the address; of any other address the one of no uid.
+        self.of_uid: dict[str, int] = {}
         self.issued = 0
         self.sign_in_status = 200
 
     def __call__(self, request: Received, _: object) -> bytes:
         if not request.target.endswith("/token"):
-            status = self.of_method.get(request.method) or self.refuses(
-                request.headers.get("authorization", "")
-            )
+            found = next((status for uid, status in self.of_uid.items() if uid in request.target), None)
+            status = found or self.refuses(request.headers.get("authorization", ""))
             return answer(f"{status} Thus", JSON)
         self.issued += 1
         end = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
@@ -118,12 +118,19 @@ def test_a_token_that_was_forgotten_is_renewed_and_noted(stage: SimpleNamespace,
 
 
 @pytest.mark.parametrize(
-    ("head", "get", "absent"),
-    [(204, 204, True), (204, 404, True), (204, 200, False), (200, 404, False)],
+    ("operation", "there", "nothing", "absent"),
+    [
+        ("draftExists", 204, 204, True),
+        ("draftExists", 204, 404, False),
+        ("draftExists", 200, 204, False),
+        ("getDraft", 204, 204, True),
+        ("listDrafts", 204, 204, False),
+    ],
 )
-def test_no_content_tells_that_nothing_is_there_unless_it_can_be_read(
-    stage: SimpleNamespace, head: int, get: int, absent: bool
+def test_no_content_tells_that_nothing_is_there_if_it_says_so_of_what_never_was(
+    stage: SimpleNamespace, operation: str, there: int, nothing: int, absent: bool
 ) -> None:
-    stage.registry.of_method = {"HEAD": head, "GET": get}
+    stage.registry.of_uid = {UID: there, "": nothing}
+    path = {"uid": UID} if operation != "listDrafts" else None
     for _ in range(2):
-        assert stage.author.draft_exists(UID).answer.success is not absent
+        assert stage.author.send(operation, path=path).answer.refusal is absent

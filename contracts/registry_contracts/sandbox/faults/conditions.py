@@ -299,7 +299,7 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
         Condition("file_empty", "the file is empty", lambda r: not r.body, may=True),
         Condition("all_bytes", "the file has bytes of every value", lambda r: len({*r.body}) == 256),
         Condition("like_json", "the file looks like JSON", lambda r: r.body[:1] in (b"{", b"[")),
-        Condition("picture", "the file is a picture", lambda r: r.body.startswith(b"\x89PNG")),
+        Condition("picture", "the file is a picture", lambda r: r.body.startswith(b"\x89PNG"), may=True),
     )),
     "length": (("createAttachment",), (
         Condition("announced", "the length of the file is announced", given("content-length~.")),
