@@ -317,18 +317,18 @@ def leaves(record: Record, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _naming_values(records: Sequence[Record], identifiers: Sequence[str]) -> list[Any]:
-    """Of each record the value of the field that names it; the records themselves where no field has `identifiers`.
+    """Of each record the value of the field that names it; the records themselves where no field names all that do.
 
-    Of several fields that name some of these it is the one with the most different values: another may name a
-    neighbouring record.
+    Of several such fields it is the one with the most different values: another may name a neighbouring record.
     """
     rows = [dict(leaves(record)) for record in records]
+    named = [own for own in identifiers if any(readers.names(record, own) for record in records)]
     names = [
         path
         for path in dict.fromkeys(path for row in rows for path in row)
-        if any(readers.names(row.get(path), own) for row in rows for own in identifiers)
+        if all(any(readers.names(row.get(path), own) for row in rows) for own in named)
     ]
-    if not names:
+    if not named or not names:
         return [*records]
     own = max(names, key=lambda path: len({str(row[path]) for row in rows if row.get(path) is not None}))
     return [row.get(own) for row in rows]
