@@ -166,7 +166,11 @@ async def _mandatory_as_any_of(asked: Asked) -> None:
 _READS = ("getDraft", "draftExists", "getDraftInfo", "getAttachment", "attachmentExists")
 
 
-@variant("absent-204", "attachment-success-status", "attachment-failure-status", "draft-failure-status")
+# No other refusal may be 404, or it would be told as an absence, too.
+@variant(
+    *("absent-204", "attachment-success-status", "attachment-failure-status", "draft-failure-status"),
+    habits={"unauthenticated_status": 401, "bad_request_status": 400, "not_found_status": 404},
+)
 async def _absent_204(asked: Asked) -> None:
     """How a read tells that nothing is there is not shown: by 204, without content."""
     if not _is_of(asked, *_READS):
