@@ -190,12 +190,13 @@ class ResidueBudget:
         return True
 
     def _refuse_evidence(self, there: Mapping[str, str], write: Request, label: str) -> None:
-        """Refuse an unplanned write that repeats known evidence, or for which the plan leaves no place.
+        """Refuse an unplanned write that repeats known evidence, or for which plan and foreseen records leave no place.
 
         A replay that can only contradict a SHOULD leaves half of the unplanned places: a MUST without its place would
         make the run inconclusive. Even if every place is planned, one unplanned record is allowed.
         """
-        room = self.unplanned(write.realm)
+        foreseen = sum(record.partition(" again ")[0] in self._foreseen for record in there)
+        room = max(0, self.unplanned(write.realm) - foreseen)
         unplanned = list(filter(None, there.values()))
         same = unplanned.count(label)
         of_operation = sum(other.startswith(f"{write.operation} ") for other in unplanned)
