@@ -11,6 +11,7 @@ from registry_contracts.cases import (
     World,
     comparison,
     contract,
+    drafts_of,
     known_drafts,
     lists,
     requests,
@@ -38,13 +39,13 @@ def test_an_empty_realm_header_is_refused(
     )
 
 
-@contract("realm-lists-apart", operations=("listDrafts",), requests=10)
+@contract("realm-lists-apart", operations=("listDrafts",), requests=11)
 def test_drafts_of_one_realm_are_not_listed_in_another(
     world: World, realm: str, deal: Deal, expect: Expect
 ) -> None:
     """A realm is a separate application: its list shows only its own drafts."""
     draft = world.draft()
-    listers = lists.listers_of(known_drafts(world), draft.uid)
+    listers = [drafts_of(world.author), *lists.listers_of(known_drafts(world), draft.uid)]
     for other, lister in deal.whole(product(requests.OTHERS[realm], listers)):
         elsewhere = world.author.list_drafts(query=dict(lister.fixed), realm=other)
         expect("realm-lists-apart").holds(
