@@ -12,8 +12,14 @@ _LOOK_AGAIN_SECONDS = 0.5
 
 
 def until(ask: Callable[[], T], good: Callable[[T], bool], patience: float) -> T:
-    """Call `ask` until its result is good or `patience` seconds have passed; return the last result."""
+    """Call `ask` until its result is good, for the last time once `patience` seconds have passed; return its result.
+
+    A slow answer must not be the last one because it came late: it may tell of the moment at which it was asked for.
+    """
     deadline = time.monotonic() + patience
-    while not good(latest := ask()) and time.monotonic() <= deadline:
+    while True:
+        last = time.monotonic() >= deadline
+        latest = ask()
+        if last or good(latest):
+            return latest
         time.sleep(_LOOK_AGAIN_SECONDS)
-    return latest
