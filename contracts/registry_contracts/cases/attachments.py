@@ -42,8 +42,8 @@ from registry_contracts.session.actor import Actor
 #: Words in the fault when a service refuses an upload before reading it all and drops the connection.
 _CUT_SHORT = ("closed", "reset", "broke")
 _ERRORS = 400
-#: The request was accepted, but its result is not ready yet (RFC 9110, 15.3.3), or there is none.
-MADE_LATER: Final = (202, 204)
+#: Success statuses of a preview that is not ready yet (RFC 9110, 15.3.3), or of none.
+WITHOUT_PREVIEW: Final = (202, 204)
 _MOST_NAMES = 4
 #: Bytes of a file to quote from the first difference.
 _BYTES_SHOWN = 12
@@ -341,7 +341,7 @@ def preview(world: World, attachment: Attachment) -> Exchange:
     """Ask for a thumbnail until it is ready."""
     latest = world.until(
         lambda: world.author.get_attachment_thumbnail(attachment.path),
-        lambda got: got.answer.success and got.answer.status not in MADE_LATER,
+        lambda got: got.answer.success and got.answer.status not in WITHOUT_PREVIEW,
     )
     if latest.answer.hollow_page:
         latest.own = _own_page(world, attachment)

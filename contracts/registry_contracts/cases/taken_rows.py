@@ -265,7 +265,7 @@ class TakenRows(RowTrials):
     def _preview(self, expect: Expect, made: Attachment) -> None:
         """Claim that the preview of a picture is an image; which names have one is not shown."""
         preview = attachments.preview(self._world, made)
-        if usable(preview).success and preview.status not in attachments.MADE_LATER:
+        if usable(preview).success and preview.status not in attachments.WITHOUT_PREVIEW:
             expect("attachment-thumbnail-image", "getAttachmentThumbnail").meets("image", preview)
 
 

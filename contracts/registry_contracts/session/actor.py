@@ -173,7 +173,8 @@ class Actor(OperationCalls):
 
         def look() -> bool:
             never = {**path, "uid": self.session.namespace.uid()}
-            asked = replace(request, url=operation.url(self.session.target.base_url, **never))
+            url = operation.url(self.session.target.base_url, **never)
+            asked = replace(request, url=url, gathered=None)  # no evidence of the case
             return self.session.send(asked).answer.status == NO_CONTENT
 
         return self.shared.once(f"204 to {operation.id} of nothing", look)

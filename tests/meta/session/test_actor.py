@@ -134,3 +134,4 @@ def test_no_content_tells_that_nothing_is_there_if_it_says_so_of_what_never_was(
     path = {"uid": UID} if operation != "listDrafts" else None
     for _ in range(2):
         assert stage.author.send(operation, path=path).answer.refusal is absent
+    assert [each.operation for each in stage.exchanges].count(operation) == 2  # the comparison is no evidence
