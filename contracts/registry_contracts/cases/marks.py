@@ -26,7 +26,8 @@ class Facts:
         dealt: About how many more it sends in total, rotated over the realms of the run.
         nightly: About how many it sends in each realm from profile `nightly` on, if different.
         faults: The case also covers every clause about generated faults of its operation.
-        last: The case uses up what others need, or builds on what they leave; so it runs after them.
+        last: The case uses up what others need, or builds on what they leave; so it runs after them; 2: at
+            the very end.
         turns: A gate run rotates it over the realms, since other cases judge its clauses in the others.
         records: Contacts and submissions that the case creates when it passes. The budget of permanent records reserves
             them, and the case runs after those that create none.
@@ -43,7 +44,7 @@ class Facts:
     dealt: float = 0
     nightly: float = 0
     faults: bool = False
-    last: bool = False
+    last: int = False
     turns: bool = False
     records: int = 0
     files: int = 0

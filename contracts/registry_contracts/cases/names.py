@@ -4,6 +4,7 @@
 # ruff: noqa: F401
 
 from registry_contracts.cases.attachment_ids import Attachment, attach, upload
+from registry_contracts.cases.census import Census
 from registry_contracts.cases.comparison import shape, status
 from registry_contracts.cases.contact_requests import ContactRequests
 from registry_contracts.cases.contents import Limit

@@ -194,6 +194,7 @@ def claim_bytes_beside_name_in_capitals(claim: Claim, world: World) -> None:
 def _kept_file(world: World) -> Attachment:
     kept = attached(world.author, world.kept_draft().uid, _NAME, b"kept beside others\n")
     _need_listed(world, kept)
+    world.note_kept(kept)
     return kept
 
 

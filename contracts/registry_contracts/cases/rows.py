@@ -122,6 +122,11 @@ class RowTrials(ABC):
             self._judge(row, Expect(tried, self._catalogue, {*self._clauses, *refused}))
         return tried
 
+    def send_anew(self, row: Row) -> None:
+        """Send a row on data of its own, whatever it shows."""
+        self._anew = True
+        self._try(row)
+
     def _least(self, row: Row, evidence: Result) -> Row:
         """The row with each of its values set back to plain that does not matter to a contradiction.
 
@@ -410,6 +415,8 @@ class Rows(RowTrials):
             uid = identifier_of(row, self._world.fresh)
             self._world.keep(uid)
             draft = self._world.draft(uid, plain=form == "ordinary")
+            if not deleted:
+                self._world.note_kept(draft)
             gone = [self._world.author.delete_draft(uid)] if deleted else []
             if deleted and not usable(gone[0]).success:
                 raise Blocked("deleteDraft", f"answered {gone[0].answer.quote()}", "draft-delete-removes")

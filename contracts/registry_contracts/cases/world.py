@@ -217,7 +217,10 @@ class World:
         """
         taking = self._what_takes_files()
         if taking.kind == _DRAFT:
-            return self.draft(uid).uid
+            draft = self.draft(uid)
+            if uid in self._session.shared_drafts:
+                self.note_kept(draft)
+            return draft.uid
         if taking.kind == _NAMED:
             if named:
                 raise Untested(
@@ -309,7 +312,22 @@ class World:
 
     def kept_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
         """Save a draft that stays until the end of the run."""
-        return self.draft(self.kept_uid(word, uid), by=by, plain=uid is None)
+        draft = self.draft(self.kept_uid(word, uid), by=by, plain=uid is None)
+        if uid is None:
+            self.note_kept(draft, by)
+        return draft
+
+    def note_kept(self, kept: Draft | Attachment, by: Actor | None = None) -> None:
+        """Note what no case changes, for the census at the end of the run; `by` saved it."""
+        if self._own is None:
+            with self._session.shared.held(
+                f"{self.realm} kept", list[tuple[str, Draft | Attachment]]
+            ) as noted:
+                noted.append(((by or self.author).role, kept))
+
+    def kept(self) -> list[tuple[str, Draft | Attachment]]:
+        """What no case has changed, with the role of the account that saved it; nothing for a replay."""
+        return [] if self._own is not None else self.offered("kept") or []
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
         """A uid for a draft that stays until the end of the run; arguments as for `kept_draft`."""
@@ -326,9 +344,13 @@ class World:
 
     def shared_attachment(self) -> Attachment:
         """An attachment that cases read and never change; without id if no answer holds one."""
-        return self.shared(
-            "attachment", lambda: attached(self.author, self.shared_document(), "note.txt", b"a note\n")
-        )
+
+        def make() -> Attachment:
+            attachment = attached(self.author, self.shared_document(), "note.txt", b"a note\n")
+            self.note_kept(attachment)
+            return attachment
+
+        return self.shared("attachment", make)
 
     def contact(self) -> str:
         """The identifier of an updatable contact record of the author; reused by later runs."""

@@ -233,7 +233,7 @@ def _sort_key(item: pytest.Item) -> tuple[int, float, bool]:
         return 0, 0, True
     case = case_of(item)
     if case.facts.last:
-        return 2, -sum(case.sends(Profile.GATE)), False
+        return 1 + case.facts.last, -sum(case.sends(Profile.GATE)), False
     return int(bool(case.facts.records)), 0, case.smoke is None
 
 

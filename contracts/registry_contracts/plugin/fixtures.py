@@ -10,6 +10,7 @@ from zlib import crc32
 
 import pytest
 
+from registry_contracts.cases.census import Census
 from registry_contracts.cases.contact_requests import ContactRequests
 from registry_contracts.cases.contents import Limit, upload_limit
 from registry_contracts.cases.described_inputs import described_operation
@@ -121,6 +122,17 @@ def accepted_rows(
     """Sends rows of submissions, contacts and lists that must be accepted."""
     clauses = case_of(request.node).clauses
     return AcceptedRows(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
+
+
+@pytest.fixture
+def census(
+    request: pytest.FixtureRequest, worker: Worker, world: World, records: WorkflowRecords, attempt: Attempt
+) -> Census:
+    """Looks at what the run has kept, and finds the row that changed it."""
+    actors, catalogue = request.getfixturevalue, worker.catalogue
+    common = (world, actors, attempt, catalogue, tuple(each.id for each in catalogue))
+    refused, taken, accepted = Rows(*common, records), TakenRows(*common), AcceptedRows(*common, records)
+    return Census(world, actors, attempt, catalogue, refused, taken, accepted)
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ class Watch:
         if self.operations:
             items.sort(key=self._remoteness)
 
-    def _remoteness(self, item: pytest.Item) -> tuple[bool, bool, bool, float]:
+    def _remoteness(self, item: pytest.Item) -> tuple[int, bool, bool, float]:
         case = case_of(item)
         return (
             case.facts.last,

@@ -19,7 +19,7 @@ from registry_contracts.sandbox.faults.crossed_answers import without_effect
 from registry_contracts.sandbox.faults.effects import Clauses, Effect, Side, Values, row
 from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.messages import MISSING, Answer, Inject, Request, rewritten
-from registry_contracts.sandbox.faults.places import DRAFTS, FILES, NAMED_SUBMISSIONS
+from registry_contracts.sandbox.faults.places import CONTACTS, DRAFTS, FILES, NAMED_SUBMISSIONS
 from registry_contracts.sandbox.storage import DRAFT, PUBLISHED, Attachment, Records, Version
 from registry_contracts.sandbox.validation import CONTACT
 
@@ -220,7 +220,7 @@ _FILE: Final = ("attachment-create-listed", "attachment-download-same", "attachm
 _BYTES_KEPT: Final = ("attachment-download-same", "attachment-several")
 #: Clauses that break when a related draft is lost or changed: by the operation, and by the relation.
 _SPARED: Final = {_SAVE: ("draft-save-spares-others",), _DELETE: ("draft-delete-spares-others",),
-    **dict.fromkeys(NAMED_SUBMISSIONS, ())}
+    **dict.fromkeys((*NAMED_SUBMISSIONS, *CONTACTS), ())}
 _APART: Final = {"twin": ("uid-case-sensitive",), "other_realm": ("realm-drafts-apart",),
     "on_twin": ("uid-files-case-sensitive",)}
 
