@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import click
 
+from benchmarks.archive import checked_archive
 from benchmarks.beside_schemathesis import beside
 from benchmarks.commands import Timed, collection, first_answer, first_request, smoke
 from benchmarks.exchange import exchange_cost
-from benchmarks.growth import checked_archive, growth
 from benchmarks.latency import slow_service
 from benchmarks.passage import passage
 from registry_contracts.proving.plan import drawn_trials
@@ -16,7 +16,6 @@ from registry_contracts.proving.plan import drawn_trials
 _SMALL_EXCHANGES = 50
 _MANY_WORKERS, _FEW_WORKERS = 8, 2
 _ENTRIES, _SMALL_ENTRIES = 200_000, 500
-_SMALL_SCALE = 0.05
 _UPLOADED_MB, _SMALL_UPLOADED_MB = 500, 5
 
 
@@ -26,7 +25,7 @@ _UPLOADED_MB, _SMALL_UPLOADED_MB = 500, 5
 )
 @click.option("--small", is_flag=True, help="Run every benchmark in its smallest form.")
 def main(exchanges: int, small: bool) -> None:
-    """Measure collection, first answer and request, smoke, a checked exchange, the proxy, what grows, and latency.
+    """Measure collection, first answer and request, smoke, a checked exchange, the proxy, `check`, and latency.
 
     A bar that is missed is printed and fails nothing: machines differ. A benchmark that breaks does fail.
     """
@@ -53,11 +52,6 @@ def main(exchanges: int, small: bool) -> None:
         f"through the proxy   {added:.2f} ms more a request (bar 3), {memory:.1f} MB more memory for an upload of "
         f"{uploaded} MB (bar 64)"
     )
-    for grown in growth(_SMALL_SCALE if small else 1.0):
-        click.echo(
-            f"twice the input, {grown.what}: {grown.ratio:.2f} times, {grown.seconds * 1000:.0f} to "
-            f"{grown.larger * 1000:.0f} ms over three doublings (bar 2)"
-        )
     checked = checked_archive(_SMALL_ENTRIES if small else _ENTRIES)
     click.echo(
         f"check of {checked.entries:,} entries, {checked.size_mb:.0f} MB: {checked.seconds:.1f} s of the processor "

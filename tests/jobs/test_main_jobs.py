@@ -147,6 +147,12 @@ def test_a_gate_of_all_operations_sends_what_it_announced(does: Does, tmp_path: 
     assert int(announced[1].replace(",", "")) == pytest.approx(sent["environment"]["requests"], rel=0.05)
 
 
+def test_what_no_request_names_is_looked_after(does: Does) -> None:
+    fault = "--sandbox-arguments '--fault createContact:unrelated-lost'"
+    said = does(f"run --realm abs-dev -k census {fault}", 1, "verdict: fail: 1 finding")
+    assert "as it was saved, after createContact." in said
+
+
 def test_recorded_traffic_and_drift(does: Does) -> None:
     run = ("run --profile smoke --realm bch-dev", 0, "verdict: pass")
     does(*run)
