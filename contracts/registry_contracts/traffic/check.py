@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from registry_contracts.checks.sequences import site_of
 from registry_contracts.errors import UsageError
 from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.model.steps import site_of
 from registry_contracts.traffic.archive import Archive, read_har
 from registry_contracts.traffic.judge import Judge
 from registry_contracts.traffic.overlaps import Span, overlapping

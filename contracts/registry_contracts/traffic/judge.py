@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
-from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,12 +13,6 @@ from msgspec import structs
 
 from registry_contracts.checks import errors_array
 from registry_contracts.checks.outcomes import CheckOutcome, Result
-from registry_contracts.checks.sequences import (
-    SETTLE_SECONDS,
-    RecentRecords,
-    Step,
-    site_of,
-)
 from registry_contracts.checks.table import (
     TABLE,
     Judgement,
@@ -27,7 +20,6 @@ from registry_contracts.checks.table import (
     fault_results,
     universal_results,
 )
-from registry_contracts.checks.trackers import AttachmentTracker, RecordTracker, SignIns
 from registry_contracts.checks.workflow import Row, carries_message, misplaced_messages
 from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from registry_contracts.evidence.terms import Terms
@@ -49,6 +41,7 @@ from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import Operation
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.model.reference import Reference
+from registry_contracts.model.steps import SETTLE_SECONDS, RecentRecords, Step, site_of
 from registry_contracts.settings.target import PRODUCTION_REALMS, REALMS
 from registry_contracts.traffic.redaction import NOT_UNDERSTOOD, TrafficRedactor
 from registry_contracts.traffic.report import BY_HAND, Judged, TrafficReport, fault_of
@@ -93,13 +86,7 @@ class Judge:
         #: Sites and operations that accepted a request without the listed Content-Type.
         self._unlabelled: set[tuple[str, str]] = set()
         self._redactor = redactor
-        self._sign_ins = SignIns()
-        self._trackers = (
-            Reference(settle_seconds=settle_seconds).take,
-            AttachmentTracker(settle_seconds).take,
-            RecordTracker().take,
-            self._sign_ins.take,
-        )
+        self._model = Reference(settle_seconds=settle_seconds)
         self._foreign = ForeignAnswers()
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         #: Accepted requests, by the keys of `_kinds`.
@@ -162,10 +149,10 @@ class Judge:
     def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[Finding]:
         response, site, operation = exchange.response, site_of(exchange.url), facts.operation
         if operation.id == "createToken":
-            self._sign_ins.learn(exchange)
+            self._model.tokens.learn(exchange)
         fault = exchange.fault or self._foreign.take(exchange, site)
         exchange.fault = fault and self._redactor.text(fault)
-        who = self._sign_ins.who(exchange)
+        who = self._model.tokens.who(exchange)
         faults = _mistakes_of(exchange, facts)
         if site in self.without_credentials:
             faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
@@ -174,14 +161,13 @@ class Judge:
         if readable and errors_array.was_taken(exchange):
             for key in filter(None, self._kinds(exchange, facts)):
                 self._worked[key] = True
-        own = response if exchange.fault is None and response is not None and response.status < 500 else None
         right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
-        right = right and readable and own is not None and not 300 <= own.status < 400
+        right = right and readable and not (response is not None and response.redirect)
         # Whether a read tells by 204 that something is there or that nothing is, is not shown.
         right = right and not (
             exchange.status == NO_CONTENT and operation.needs in ("draft", "attachment") and operation.safe
         )
-        step = Step(exchange, facts, own, site, facts.realm or "", who, right)
+        step = Step(exchange, facts, who, right, site)
         contradictions = list(self._of_sequences(step, held))
         self.report.used[operation.id] += 1
         self.report.realms[exchange.realm] += 1
@@ -195,7 +181,7 @@ class Judge:
 
     def _kinds(self, exchange: Exchange, facts: RequestFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return keys for an accepted request: of its token with this operation, and of its contact; () for none."""
-        site, operation, who = site_of(exchange.url), facts.operation.id, self._sign_ins.who(exchange)
+        site, operation, who = site_of(exchange.url), facts.operation.id, self._model.tokens.who(exchange)
         schema = str(dict(facts.query).get("schema"))
         token = () if who is None else (site, who, operation, exchange.realm, schema)
         contact = (site, facts.realm or "", "contact", facts.path.get("uid", ""))
@@ -208,7 +194,7 @@ class Judge:
         answer = exchange.response
         if answer is None or exchange.fault:
             return [], []
-        results, obstacles = list(universal_results(exchange, self._sign_ins.knows)), list[str]()
+        results, obstacles = list(universal_results(exchange, self._model.tokens.knows)), list[str]()
         if not answer.body.whole:
             obstacles.append("the body of the answer is not known")
         elif _is_unread(exchange, facts.operation):
@@ -234,7 +220,7 @@ class Judge:
         elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not errors_array.accepted(answer)
         # A refusal for another reason than the content may have errors of any form.
         of_content = replace(facts, faults=()) if elsewhere else facts
-        yield from answer_results(exchange, of_content, right=self._sign_ins.signed_in_before(exchange))
+        yield from answer_results(exchange, of_content, right=self._model.tokens.signed_in_before(exchange))
         contact = self._kinds(exchange, facts)[1]
         known = not contact or contact in self._worked
         unknown_record = not known and answer.refusal and not readers.errors(answer)
@@ -255,7 +241,7 @@ class Judge:
 
     def _of_sequences(self, step: Step, held: list[str]) -> Iterator[Finding]:
         """Compare an exchange with earlier ones, and yield findings."""
-        for shown in chain.from_iterable(tracker(step) for tracker in self._trackers):
+        for shown in self._model.take(step):
             if shown.held:
                 held.append(shown.result.clause)
             else:
