@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -51,11 +51,12 @@ class Overlaps:
         return self._open.pop(number).overlapped
 
 
-def overlapping(spans: Sequence[Span]) -> list[bool]:
+def overlapping(exchanges: Iterable[Exchange]) -> list[bool]:
     """Return for each request of an archive whether it overlapped with a write.
 
     A request without times counts as overlapped, and so does every request about what it may have changed.
     """
+    spans = [Span.of(each) for each in exchanges]
     changed = {span.subject for span in spans if span.writes and span.ended is None}
     overlaps, overlapped = Overlaps(), [span.ended is None for span in spans]
     for _, turn, place in sorted(_turns(spans)):

@@ -14,7 +14,7 @@ import pytest
 from registry_contracts.evidence.findings import Standing
 from registry_contracts.traffic.archive import read_har
 from registry_contracts.traffic.check import check_archive
-from registry_contracts.traffic.overlaps import Span, overlapping
+from registry_contracts.traffic.overlaps import overlapping
 from registry_contracts.traffic.report import TrafficReport, fault_of, side_of
 from tests.meta.traffic.sample_traffic import SITE, entry
 
@@ -177,7 +177,7 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
     untimed = entry("HEAD", DRAFT.replace("mine", "others"), 404, at=1)
     del untimed["startedDateTime"]
     read = read_har(archive([save, beside, after, elsewhere, untimed]), "x")
-    assert overlapping([Span.of(each) for each in read]) == [False, True, False, False, True]
+    assert overlapping(read.exchanges) == [False, True, False, False, True]
 
 
 def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive: Archive) -> None:
