@@ -155,9 +155,11 @@ class Judgement:
 
     @property
     def findings(self) -> tuple[Result, ...]:
-        """Contradictions of MUSTs and SHOULDs: the first one of each clause, ordered by the last ones."""
-        contradicted = {result.key: result for result in reversed(self._ending(CheckOutcome.CONTRADICTED))}
-        return tuple(reversed(contradicted.values()))
+        """Contradictions of MUSTs and SHOULDs: the first one of each clause."""
+        contradicted: dict[tuple[str, str], Result] = {}
+        for result in self._ending(CheckOutcome.CONTRADICTED):
+            contradicted.setdefault(result.key, result)
+        return tuple(contradicted.values())
 
     @property
     def held(self) -> tuple[str, ...]:

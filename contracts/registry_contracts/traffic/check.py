@@ -30,7 +30,7 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
     for exchange, overlapped in zip(exchanges, overlapping(exchanges), strict=True):
         exchange.overlapped = archive.unordered or overlapped
         if report.base_url is None or _below(exchange.url, report.base_url):
-            judge.count(exchange)
+            judge.take(exchange)
         else:
             report.elsewhere[site_of(exchange.url).partition("://")[2]] += 1
     times = sorted(each.started for each in exchanges if each.started is not None)
