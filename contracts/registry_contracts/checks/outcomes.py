@@ -102,9 +102,6 @@ class Blocked(Exception):
         self.clause = clause
         self.evidence = evidence
 
-    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, str, Result | None]]:
-        return Blocked, (self.operation, self.cause, self.clause, self.evidence)
-
 
 #: Obstacles to judging a claim; they say nothing against the service.
 OBSTACLES: Final = (Blocked, EnvironmentFault, readers.Ambiguous)

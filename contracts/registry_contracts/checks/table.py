@@ -17,7 +17,6 @@ from registry_contracts.checks.http import TURNED_DOWN
 from registry_contracts.checks.outcomes import OBSTACLES, Attempt, CheckOutcome, Result, observed, usable
 from registry_contracts.checks.sign_in import NO_TOKEN
 from registry_contracts.checks.workflow import MESSAGE
-from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.request_facts import (
     RequestFacts,
@@ -64,13 +63,6 @@ def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ..
             named += [(check, check.of_operation(one)) for one in operations.values()]
     lines = ((check, catalogue.clause(name)) for check, name in named)
     return tuple((check, clause) for check, clause in lines if operation in clause.operations)
-
-
-def check_named(name: str) -> Check:
-    """A check of the table."""
-    if name not in TABLE:
-        raise SuiteError(f"there is no check {name!r}; the table holds {', '.join(TABLE)}")
-    return TABLE[name]
 
 
 _MANDATORY = "contact-mandatory-"
@@ -234,20 +226,15 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
     if exchange.fault is not None or exchange.response is None:
         return
     subject = Subject(exchange, exchange.response, facts, lambda _: False, right=right)
-    stopped: set[str] = set()
     for check, clause in _lines(facts.operation.id, universal=False):
-        if (blocked is not None and not check.looks_at(exchange)) or check.after in stopped:
+        if blocked is not None and not check.looks_at(exchange):
             continue
         try:
             arguments = check.applies(subject, clause.id)
-            if arguments is None:
-                continue
-            result = check.judge(clause, facts.operation.id, exchange, arguments)
+            if arguments is not None:
+                yield check.judge(clause, facts.operation.id, exchange, arguments)
         except OBSTACLES as obstacle:
-            result = _blocked(exchange, obstacle, clause.id)
-        if _ends(result, clause):
-            stopped.add(clause.id)
-        yield result
+            yield _blocked(exchange, obstacle, clause.id)
 
 
 def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
@@ -265,19 +252,13 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
         return
     subject = Subject(exchange, exchange.answer, facts, lambda _: False)
     try:
-        for check, clause, arguments, expected in _checks_due(subject, facts, spoken):
-            result = check.judge(clause, operation, exchange, arguments, expected)
+        for due in _checks_due(subject, facts, spoken):
+            result = due.check.judge(due.clause, operation, exchange, due.arguments, due.expected)
             yield result
-            if _ends(result, clause):
+            if result.outcome is CheckOutcome.CONTRADICTED and due.clause.level is Level.MUST:
                 return
     except OBSTACLES as obstacle:
         yield _blocked(exchange, obstacle)
-
-
-def _ends(result: Result, clause: Clause) -> bool:
-    """Whether checks that build on the clause are pointless after this result."""
-    firm = result.outcome is CheckOutcome.CONTRADICTED and clause.level is Level.MUST
-    return firm or result.outcome is CheckOutcome.BLOCKED
 
 
 def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Result:

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Final
 
 from registry_contracts.checks.definition import Arguments, Check
@@ -33,60 +32,28 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.exchanges.readers import Ambiguous
 from registry_contracts.exchanges.request_facts import read_request
-from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS
 from registry_contracts.model.factors import ABSENT, CREATE_NAMED, DELETED, READS, UPDATE, covering
 from registry_contracts.model.steps import ACCOUNT, SETTLE_SECONDS, RecentRecords, Step, Tokens, Told, told
 
-_PRESENT: Final = ("draft-exists-present", "draft-get-content", "draft-info-present")
 #: Numbers with a lower rank are in members named like an id.
 _NAMED_ID: Final = 2
 _PLAIN_NAME: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
-class Kind(StrEnum):
-    """What the document says about a request."""
-
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-    SILENT = "silent"
-
-
 @dataclass(frozen=True)
 class Promise:
-    """What is promised of a request.
+    """The refusal that is promised of a request.
 
     Attributes:
-        clause: The clause by which it is accepted or refused; empty if nothing is promised.
-        because: Why nothing is promised.
+        clause: The clause by which it is refused; empty if no refusal is promised.
         exact: There is no other reason for a refusal, so the clause's message is due.
-        content: Of a draft: what a read must return, or must not return.
+        content: Of a draft: what a read must not return.
     """
 
-    kind: Kind
     clause: str = ""
-    because: str = ""
     exact: bool = False
     content: Any = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A future request, as far as a promise needs it.
-
-    Attributes:
-        realm, uid: Of the draft or record; no uid if the operation has none.
-        who: The account role.
-        reasons: Clauses by which its values have it refused, in any state.
-        may: The document does not say whether it is accepted with its values.
-    """
-
-    operation: str
-    realm: str
-    uid: str = ""
-    who: str = "author"
-    reasons: tuple[str, ...] = ()
-    may: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,25 +140,20 @@ class Reference:
 
     # -- what is promised of a future request
 
-    def promised(self, asked: Asked) -> Promise:
-        """What the document promises of a request of a run."""
-        draft = self._known(("", asked.realm, asked.uid))
-        state = _refused_for_state(asked.operation, draft)
-        reasons = [*asked.reasons, *([state] if state else [])]
-        if reasons:
-            content = draft.content if draft and asked.operation == "getDraft" else None
-            exact = len(reasons) == 1 and not asked.may
-            return Promise(Kind.REFUSED, reasons[0], exact=exact, content=content)
-        if asked.may:
-            return Promise(Kind.SILENT, because="the document does not say whether such values are accepted")
-        if asked.operation not in READS:
-            operation = load_description().operations[asked.operation]
-            return Promise(Kind.ACCEPTED, operation.clauses.right_request)
-        if draft is None or draft.there is None:
-            return Promise(Kind.SILENT, because="after earlier requests the draft may or may not exist")
-        if draft.contested or draft.who != ACCOUNT + asked.who:
-            return Promise(Kind.SILENT, because="the document does not say who may read another's draft")
-        return Promise(Kind.ACCEPTED, covering(_PRESENT, asked.operation), content=draft.content)
+    def promised(
+        self, operation: str, realm: str, uid: str = "", *, reason: str = "", may: bool = False
+    ) -> Promise:
+        """The refusal that the document promises of a request of a run.
+
+        Args:
+            realm, uid: Of the draft or record; no uid if the operation has none.
+            reason: The clause by which its values have it refused, in any state; empty for none.
+            may: The document does not say whether it is accepted with its values.
+        """
+        draft = self._known(("", realm, uid))
+        state = _refused_for_state(operation, draft)
+        content = draft.content if draft and operation == "getDraft" else None
+        return Promise(reason or state, exact=bool(reason) != bool(state) and not may, content=content)
 
     def _known(self, key: tuple[str, ...]) -> Draft | None:
         """What is known of a draft; None if others may have written it."""
