@@ -28,7 +28,6 @@ from registry_contracts.settings.guard import GuardViolation
 from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, ANY_REALM, Account, Target, WireNames
 from registry_contracts.traffic.handler import OWN, ProxyHandler, names_this_machine, raw_target
 from registry_contracts.traffic.redaction import TrafficRedactor
-from registry_contracts.traffic.relay import RelayFault
 from registry_contracts.traffic.report import BY_HAND, Judged, level_of, side_of
 
 _LARGEST_REQUEST: Final = 16 * 1024**2
@@ -74,7 +73,6 @@ _HEADERS: Final = {
 _STATUSES: Final[tuple[tuple[type[Exception], int], ...]] = (
     (UsageError, 422),
     (GuardViolation, 403),
-    (RelayFault, 502),
     (EnvironmentFault, 502),
     (RegistryContractsError, 500),
 )
@@ -118,7 +116,7 @@ def page_application(
 async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
-    except (RegistryContractsError, RelayFault) as error:
+    except RegistryContractsError as error:
         return _own_answer(str(error), next(status for kind, status in _STATUSES if isinstance(error, kind)))
     except web.HTTPRequestEntityTooLarge:
         return _own_answer("the request is larger than the page takes; send it with `call`", 413)
