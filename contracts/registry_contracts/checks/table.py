@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from registry_contracts.checks import documents, errors_array, http, sign_in, workflow
-from registry_contracts.checks.definition import NONE, Arguments, Check, Subject
+from registry_contracts.checks.definition import Check, Subject
 from registry_contracts.checks.documents import ERROR_NAMED, ERRORS_ARRAY
 from registry_contracts.checks.http import TURNED_DOWN
 from registry_contracts.checks.outcomes import OBSTACLES, Attempt, CheckOutcome, Result, observed, usable
@@ -68,45 +68,40 @@ def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ..
 _MANDATORY = "contact-mandatory-"
 
 
-class Due(NamedTuple):
-    """A check for the answer to a faulty request."""
-
-    check: Check
-    clause: Clause
-    arguments: Arguments = NONE
-    expected: str = ""
-
-
-def _checks_due(
+def _of_refusal(
     subject: Subject, facts: RequestFacts, spoken: Sequence[tuple[RequestFault, Clause]]
-) -> Iterator[Due]:
-    """The checks that are due, in order; a contradicted MUST ends them.
+) -> Iterator[Result]:
+    """The results of the checks that are due, in order.
 
     With a single fault, the refusal is judged by the fault's clause. With several, the reason of a refusal is unknown;
     if the request was accepted, a MUST clause is contradicted before a SHOULD.
     """
+
+    def judged(check: Check, by: Clause, expected: str = "", **arguments: str) -> Result:
+        return check.judge(by, facts.operation.id, subject.exchange, arguments, expected)
+
     firm = [each for each in spoken if each[0].firm and each[1].level is not Level.SILENT]
     if not firm:
         return
     fault, clause = min(firm, key=lambda pair: pair[1].level is not Level.MUST)
     if len(all_faults(facts)) > 1:
         if not subject.turned_down:
-            yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
+            yield judged(TURNED_DOWN, clause, refused_for(fault.key))
         return
     if clause.message is not None and clause.status is not None:
-        yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
+        yield judged(MESSAGE, clause, clause=clause.id, realm=facts.realm or "")
     elif facts.operation.id == "createToken":
-        yield Due(NO_TOKEN, clause)  # the document does not say how a sign-in is refused
+        yield judged(NO_TOKEN, clause)  # the document does not say how a sign-in is refused
     else:
-        yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
+        yield judged(TURNED_DOWN, clause, refused_for(fault.key))
     # The service may have refused the caller before it read the content.
     for_rights = subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
     if clause.id.startswith(_MANDATORY) and not for_rights:
-        yield Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
+        yield judged(ERROR_NAMED, clause, code=errors_array.MANDATORY, field=fault.field)
     # The array need not report a fault outside the content.
     of_contact = fault.in_content and facts.operation.id.endswith("Contact")
     if of_contact and subject.turned_down and not for_rights:
-        yield Due(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
+        yield judged(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
 
 
 #: The kinds in fault keys, in words after the place.
@@ -252,10 +247,10 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
         return
     subject = Subject(exchange, exchange.answer, facts, lambda _: False)
     try:
-        for due in _checks_due(subject, facts, spoken):
-            result = due.check.judge(due.clause, operation, exchange, due.arguments, due.expected)
+        for result in _of_refusal(subject, facts, spoken):
             yield result
-            if result.outcome is CheckOutcome.CONTRADICTED and due.clause.level is Level.MUST:
+            must = load_catalogue().clause(result.clause).level is Level.MUST
+            if must and result.outcome is CheckOutcome.CONTRADICTED:
                 return
     except OBSTACLES as obstacle:
         yield _blocked(exchange, obstacle)

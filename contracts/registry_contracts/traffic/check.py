@@ -10,7 +10,7 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.model.steps import site_of
 from registry_contracts.traffic.archive import read_har
 from registry_contracts.traffic.judge import Judge
-from registry_contracts.traffic.overlaps import overlapping
+from registry_contracts.traffic.overlaps import mark_overlaps
 from registry_contracts.traffic.redaction import TrafficRedactor
 from registry_contracts.traffic.report import TrafficReport
 
@@ -27,8 +27,9 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
     archive, judge = read_har(path, shown), Judge(report, TrafficRedactor())
     exchanges = archive.exchanges
     judge.look_through(exchanges)
-    for exchange, overlapped in zip(exchanges, overlapping(exchanges), strict=True):
-        exchange.overlapped = archive.unordered or overlapped
+    mark_overlaps(exchanges)
+    for exchange in exchanges:
+        exchange.overlapped |= archive.unordered
         if report.base_url is None or _below(exchange.url, report.base_url):
             judge.take(exchange)
         else:

@@ -19,7 +19,7 @@ from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Respo
 from registry_contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
 from registry_contracts.safe_text import plain_line
 from registry_contracts.settings.guard import GuardViolation
-from registry_contracts.traffic.overlaps import Overlaps, Span
+from registry_contracts.traffic.overlaps import Overlaps
 from registry_contracts.traffic.relay import Pairs, Relay, RelayFault, TargetResponse, decoded
 from registry_contracts.traffic.report import BY_HAND
 
@@ -190,12 +190,12 @@ class ProxyHandler:
             role=role,
         )
         passing, began = Passing(exchange), time.perf_counter()
-        self._overlaps.begin(number, Span.of(exchange))
+        self._overlaps.begin(exchange)
         try:
             yield passing
         finally:
             exchange.seconds = time.perf_counter() - began
-            exchange.overlapped = self._overlaps.end(number)
+            self._overlaps.end(exchange)
             self._hand_over(passing.complete())
 
     async def _pass_on(self, request: web.BaseRequest, passing: Passing) -> web.StreamResponse:
