@@ -35,7 +35,8 @@ def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
 
 
 def _well_formed_refusal(subject: Subject, clause: str) -> Arguments | None:
-    return _refusal_of_content(subject, clause) if _odd_element(subject.response) is None else None
+    arguments = _refusal_of_content(subject, clause)
+    return arguments if arguments is None or _odd_element(subject.response) is None else None
 
 
 def _tells_of_content(array: list[Any]) -> bool:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from registry_contracts.checks.definition import Arguments, Check
@@ -285,17 +286,16 @@ class Reference:
             if (site, realm) != (step.site, step.realm) or not draft.entry:
                 continue
             others = personal and not draft.contested and _other_accounts(draft.who, str(step.who))
+            gone = partial(
+                told, step, check=LIST_WITHOUT, subject=uid, because_of=draft.entry, identifier=uid
+            )
             if draft.there is False and draft.who == step.who:
                 expected = f"a list without {uid}, whose draft was deleted"
-                shown = told(
-                    step, "list-deleted-gone", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
-                )
+                shown = gone(clause="list-deleted-gone", expected=expected)
                 yield from self._patiently(step, draft.at, shown)
             elif draft.there and others:
                 expected = f"a personal list without {uid}, the draft of another account"
-                yield from told(
-                    step, "list-my-without-others", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
-                )
+                yield from gone(clause="list-my-without-others", expected=expected)
 
     def _patiently(self, step: Step, changed: datetime | None, shown: Iterator[Told]) -> Iterator[Told]:
         """What a list shows of a change, without contradictions while the change need not show yet."""

@@ -24,7 +24,8 @@ class Overlaps:
         """Note that a request is sent."""
         subject = subject_of(exchange.url)
         for other in self._open.values():
-            if EVERYTHING in (subject, theirs := subject_of(other.url)) or subject == theirs:
+            theirs = subject_of(other.url)
+            if subject == theirs or EVERYTHING in (subject, theirs):
                 other.overlapped |= writes(exchange.method, exchange.url)
                 exchange.overlapped |= writes(other.method, other.url)
         self._open[exchange.number] = exchange
@@ -41,7 +42,10 @@ def mark_overlaps(exchanges: Sequence[Exchange]) -> None:
     """
     overlaps = Overlaps()
     for _, turn, place in sorted(_turns(exchanges)):
-        (overlaps.begin if turn == _BEGINS else overlaps.end)(exchanges[place])
+        if turn == _BEGINS:
+            overlaps.begin(exchanges[place])
+        else:
+            overlaps.end(exchanges[place])
     timeless = [each for each in exchanges if each.ended is None]
     changed = {subject_of(each.url) for each in timeless if writes(each.method, each.url)}
     for each in exchanges:
