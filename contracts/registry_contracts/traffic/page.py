@@ -70,12 +70,8 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_STATUSES: Final[tuple[tuple[type[Exception], int], ...]] = (
-    (UsageError, 422),
-    (GuardViolation, 403),
-    (EnvironmentFault, 502),
-    (RegistryContractsError, 500),
-)
+#: Statuses of the page's own answers; 500 for any other error.
+_STATUSES: Final = {UsageError: 422, GuardViolation: 403, EnvironmentFault: 502}
 
 
 def page_application(
@@ -117,7 +113,8 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     try:
         return await handler(request)
     except RegistryContractsError as error:
-        return _own_answer(str(error), next(status for kind, status in _STATUSES if isinstance(error, kind)))
+        statuses = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
+        return _own_answer(str(error), next(statuses, 500))
     except web.HTTPRequestEntityTooLarge:
         return _own_answer("the request is larger than the page takes; send it with `call`", 413)
     except web.HTTPException as error:
