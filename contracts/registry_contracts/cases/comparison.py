@@ -16,7 +16,7 @@ from registry_contracts.cases.list_pages import Page
 from registry_contracts.cases.requests import ELSEWHERE, UNKNOWN_REALM
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.errors_array import elements
-from registry_contracts.checks.outcomes import Blocked, HeldBack, taken, usable
+from registry_contracts.checks.outcomes import OBSTACLES, Blocked, taken, usable
 from registry_contracts.checks.sign_in import token_in
 from registry_contracts.checks.workflow import Row, carries_message
 from registry_contracts.exchanges import readers
@@ -67,12 +67,15 @@ def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable
     Raises:
         Blocked, EnvironmentFault, Ambiguous: the first obstacle, raised after all clauses were tried.
     """
-    held_back = HeldBack()
+    obstacle: Exception | None = None
     for clause, judge in judgements.items():
         for claim in expect.on(clause, operation):
-            with held_back:
+            try:
                 judge(claim)
-    held_back.release()
+            except OBSTACLES as error:
+                obstacle = obstacle or error
+    if obstacle is not None:
+        raise obstacle
 
 
 def claim_treated_alike(claim: Claim, changed: Exchange, usual: Exchange) -> None:

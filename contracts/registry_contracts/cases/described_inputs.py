@@ -146,7 +146,7 @@ class DescribedInputs:
             )
         top = str(query.get("$top", ""))
         if exchange.answer.success and top.isascii() and top.isdigit():
-            self._claim("list-top").at_most(exchange, int(top))
+            self._claim("list-top").meets("items-at-most", exchange, items=int(top))
         if self._operation == "saveDraft" and allowed and taken(exchange):
             read = self._world.author.send("getDraft", path=path)
             self._claim("draft-values-kept", "getDraft").shows(read, drawn.body)

@@ -27,12 +27,12 @@ from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.errors_array import turned_down
 from registry_contracts.checks.outcomes import Attempt, Blocked, Result, Untested, done, usable
-from registry_contracts.checks.sequences import Told
 from registry_contracts.errors import GivenUp
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.exchanges.readers import Ambiguous
 from registry_contracts.model.reference import Reference
+from registry_contracts.model.steps import Told
 from registry_contracts.session.actor import Actor
 
 #: A step: what is done, and to which document; a list is that of the document's owner.

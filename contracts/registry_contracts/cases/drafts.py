@@ -16,8 +16,8 @@ from registry_contracts.checks import errors_array
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.definition import not_of_the_way
 from registry_contracts.checks.outcomes import (
+    OBSTACLES,
     Blocked,
-    HeldBack,
     Untested,
     done,
     missing,
@@ -47,15 +47,18 @@ def claim_each_refused(
         control: Sent if one was not refused: the same operation on a valid uid that was never used. If that is not
             refused either, the operation refuses nothing that is absent; another clause covers that.
     """
-    held_back = HeldBack()
+    obstacle: Exception | None = None
     for exchange in exchanges:
-        with held_back:
+        try:
             if not usable(exchange).refusal and control is not None and not usable(control()).refusal:
                 raise Blocked(
                     exchange.operation or "", "does not refuse absent records, so a bad uid proves nothing"
                 )
             claim.turned_down(exchange)
-    held_back.release()
+        except OBSTACLES as error:
+            obstacle = obstacle or error
+    if obstacle is not None:
+        raise obstacle
 
 
 class Elsewhere(NamedTuple):

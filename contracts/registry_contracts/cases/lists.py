@@ -88,7 +88,7 @@ def claim_bounded(claim: Claim, lister: Lister, top: int) -> None:
     if page.not_found:
         lister.needed(1)
         page = lister.page(top=top)
-    claim.at_most(page.exchange, top)
+    claim.meets("items-at-most", page.exchange, items=top)
 
 
 def claim_empty(claim: Claim, page: Page) -> None:
@@ -259,7 +259,7 @@ def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
         part.page.claim(claim, part.right, part.due, f", which are {what}")
         if top is not None:
-            claim.at_most(part.page.exchange, top)
+            claim.meets("items-at-most", part.page.exchange, items=top)
 
 
 def pages(known: KnownList, size: int) -> list[Cut]:

@@ -311,7 +311,7 @@ class AcceptedRows(TakenRows, Rows):
             self._claim_page_given(row, expect, exchange)
             raise Untested(f"what {row.words} lists is told by no list: {answer.quote()}")
         if top := exchange.notes["top"]:
-            expect("list-top").at_most(exchange, int(top))
+            expect("list-top").meets("items-at-most", exchange, items=int(top))
         if "list_mydrafts" in row.names and row.callers:
             self._claim_has_mine(row, expect)
         own = [each for each in entries if self._world.fresh.prefix in json.dumps(each)]

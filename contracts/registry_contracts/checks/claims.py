@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from registry_contracts.checks.definition import Check, not_of_the_way
-from registry_contracts.checks.documents import AT_MOST, DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
+from registry_contracts.checks.documents import DOCUMENT, ERROR_NAMED, ERRORS_ARRAY
 from registry_contracts.checks.http import ACCEPTANCE, EMPTY_OR_JSON, REFUSED, STATUS, TAKEN, TURNED_DOWN
 from registry_contracts.checks.outcomes import (
     Attempt,
@@ -24,7 +24,7 @@ from registry_contracts.checks.outcomes import (
     seen_in,
     taken,
 )
-from registry_contracts.checks.table import check_named
+from registry_contracts.checks.table import TABLE
 from registry_contracts.checks.workflow import IDENTIFIER, MESSAGE
 from registry_contracts.errors import EnvironmentFault, SuiteError
 from registry_contracts.exchanges.exchange import Exchange
@@ -77,7 +77,7 @@ class Claim:
             because_of: Earlier exchanges that make it due, in order; a finding shows them.
             arguments: Values to compare with.
         """
-        result = check_named(check).judge(self._clause, self._operation, exchange, arguments)
+        result = TABLE[check].judge(self._clause, self._operation, exchange, arguments)
         earlier = tuple(exchange.id for exchange in because_of)
         self._register(replace(result, exchanges=(*earlier, *result.exchanges)))
 
@@ -116,10 +116,6 @@ class Claim:
     def shows(self, exchange: Exchange, document: dict[str, Any]) -> None:
         """The answer holds this document, at the top or nested under any member."""
         self._judge(DOCUMENT, exchange, document=document)
-
-    def at_most(self, exchange: Exchange, items: int) -> None:
-        """The answer is a list with at most this many items."""
-        self._judge(AT_MOST, exchange, items=items)
 
     def reports(self, exchange: Exchange, code: str, field: str) -> None:
         """The errors array has this code for this property; any status below 500.

@@ -95,7 +95,6 @@ class Check:
         clauses: Clauses to judge on every exchange that it applies to; empty if only cases name the clause.
         of_operation: Likewise, but each operation of the description names its clause.
         applies: Returns the arguments if a single exchange shows the check of a clause, else None.
-        after: If this clause is contradicted or blocked, this check is skipped.
         any_status: It also judges server errors.
         of_acceptance: It is about acceptance; "not implemented" for a documented operation contradicts it.
         of_form: It is about the form of an answer, not its content.
@@ -108,7 +107,6 @@ class Check:
     clauses: tuple[str, ...] = ()
     of_operation: Callable[[Operation], str] | None = None
     applies: Applies = only_claimed
-    after: str = ""
     any_status: bool = False
     of_acceptance: bool = False
     of_form: bool = False

@@ -34,6 +34,11 @@ def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
     return {} if faulty or (facts.operation.family == "workflow" and _tells_of_content(array)) else None
 
 
+def _well_formed_refusal(subject: Subject, clause: str) -> Arguments | None:
+    arguments = _refusal_of_content(subject, clause)
+    return arguments if arguments is None or _odd_element(subject.response) is None else None
+
+
 def _tells_of_content(array: list[Any]) -> bool:
     """Whether an element has one of the seven codes: the document does not show the schema of a submission."""
     codes = (element.get("code") for element in array if isinstance(element, dict))
@@ -74,8 +79,7 @@ ELEMENT_CODES: Final = Check(
     "one of the seven documented codes",
     _strange_codes,
     clauses=("errors-code-known",),
-    applies=_refusal_of_content,
-    after="errors-element-shape",
+    applies=_well_formed_refusal,
     of_form=True,
 )
 NO_ERRORS: Final = Check(

@@ -102,33 +102,9 @@ class Blocked(Exception):
         self.clause = clause
         self.evidence = evidence
 
-    def __reduce__(self) -> tuple[type[Blocked], tuple[str, str, str, Result | None]]:
-        return Blocked, (self.operation, self.cause, self.clause, self.evidence)
-
 
 #: Obstacles to judging a claim; they say nothing against the service.
 OBSTACLES: Final = (Blocked, EnvironmentFault, readers.Ambiguous)
-
-
-class HeldBack:
-    """Collects the obstacles of several judgements, each made in a `with` block; `release` raises the first."""
-
-    def __init__(self) -> None:
-        self._first: BaseException | None = None
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        if not isinstance(error, OBSTACLES):
-            return False
-        self._first = self._first or error
-        return True
-
-    def release(self) -> None:
-        """Raise the first obstacle, if there was one."""
-        if self._first is not None:
-            raise self._first
 
 
 class Untested(Exception):

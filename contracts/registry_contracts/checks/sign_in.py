@@ -97,6 +97,10 @@ def _where_a_token_is_due(subject: Subject, _: str) -> Arguments | None:
     return {} if due else None
 
 
+def _where_a_token_is(subject: Subject, _: str) -> Arguments | None:
+    return {} if subject.success and token_in(subject.response) is not None else None
+
+
 def _no_token_given(response: Response) -> str | None:
     return without_secrets(response) if token_in(response) is None else None
 
@@ -129,8 +133,7 @@ EXPIRATION_FORMAT: Final = Check(
     "an ISO 8601 timestamp in UTC with fractional seconds",
     _another_format,
     clauses=("token-expiration-format",),
-    applies=_where_a_token_is_due,
-    after="token-issued",
+    applies=_where_a_token_is,
 )
 NO_TOKEN: Final = Check("no-token", "no token", _token_given)
 TOKEN_TAKEN: Final = Check("token-taken", "the token is accepted", _turned_away)

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from registry_contracts.checks import documents, errors_array, http, sign_in, workflow
-from registry_contracts.checks.definition import NONE, Arguments, Check, Subject
+from registry_contracts.checks.definition import Check, Subject
 from registry_contracts.checks.documents import ERROR_NAMED, ERRORS_ARRAY
 from registry_contracts.checks.http import TURNED_DOWN
 from registry_contracts.checks.outcomes import OBSTACLES, Attempt, CheckOutcome, Result, observed, usable
 from registry_contracts.checks.sign_in import NO_TOKEN
 from registry_contracts.checks.workflow import MESSAGE
-from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.request_facts import (
     RequestFacts,
@@ -66,55 +65,43 @@ def _lines(operation: str, *, universal: bool) -> tuple[tuple[Check, Clause], ..
     return tuple((check, clause) for check, clause in lines if operation in clause.operations)
 
 
-def check_named(name: str) -> Check:
-    """A check of the table."""
-    if name not in TABLE:
-        raise SuiteError(f"there is no check {name!r}; the table holds {', '.join(TABLE)}")
-    return TABLE[name]
-
-
 _MANDATORY = "contact-mandatory-"
 
 
-class Due(NamedTuple):
-    """A check for the answer to a faulty request."""
-
-    check: Check
-    clause: Clause
-    arguments: Arguments = NONE
-    expected: str = ""
-
-
-def _checks_due(
+def _of_refusal(
     subject: Subject, facts: RequestFacts, spoken: Sequence[tuple[RequestFault, Clause]]
-) -> Iterator[Due]:
-    """The checks that are due, in order; a contradicted MUST ends them.
+) -> Iterator[Result]:
+    """The results of the checks that are due, in order.
 
     With a single fault, the refusal is judged by the fault's clause. With several, the reason of a refusal is unknown;
     if the request was accepted, a MUST clause is contradicted before a SHOULD.
     """
+
+    def judged(check: Check, by: Clause, expected: str = "", **arguments: str) -> Result:
+        return check.judge(by, facts.operation.id, subject.exchange, arguments, expected)
+
     firm = [each for each in spoken if each[0].firm and each[1].level is not Level.SILENT]
     if not firm:
         return
     fault, clause = min(firm, key=lambda pair: pair[1].level is not Level.MUST)
     if len(all_faults(facts)) > 1:
         if not subject.turned_down:
-            yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
+            yield judged(TURNED_DOWN, clause, refused_for(fault.key))
         return
     if clause.message is not None and clause.status is not None:
-        yield Due(MESSAGE, clause, {"clause": clause.id, "realm": facts.realm or ""})
+        yield judged(MESSAGE, clause, clause=clause.id, realm=facts.realm or "")
     elif facts.operation.id == "createToken":
-        yield Due(NO_TOKEN, clause)  # the document does not say how a sign-in is refused
+        yield judged(NO_TOKEN, clause)  # the document does not say how a sign-in is refused
     else:
-        yield Due(TURNED_DOWN, clause, expected=refused_for(fault.key))
+        yield judged(TURNED_DOWN, clause, refused_for(fault.key))
     # The service may have refused the caller before it read the content.
     for_rights = subject.exchange.role != AUTHOR and subject.response.status in (401, 403)
     if clause.id.startswith(_MANDATORY) and not for_rights:
-        yield Due(ERROR_NAMED, clause, {"code": errors_array.MANDATORY, "field": fault.field})
+        yield judged(ERROR_NAMED, clause, code=errors_array.MANDATORY, field=fault.field)
     # The array need not report a fault outside the content.
     of_contact = fault.in_content and facts.operation.id.endswith("Contact")
     if of_contact and subject.turned_down and not for_rights:
-        yield Due(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
+        yield judged(ERRORS_ARRAY, load_catalogue().clause("errors-array"))
 
 
 #: The kinds in fault keys, in words after the place.
@@ -155,9 +142,11 @@ class Judgement:
 
     @property
     def findings(self) -> tuple[Result, ...]:
-        """Contradictions of MUSTs and SHOULDs: the first one of each clause, ordered by the last ones."""
-        contradicted = {result.key: result for result in reversed(self._ending(CheckOutcome.CONTRADICTED))}
-        return tuple(reversed(contradicted.values()))
+        """Contradictions of MUSTs and SHOULDs: the first one of each clause."""
+        contradicted: dict[tuple[str, str], Result] = {}
+        for result in self._ending(CheckOutcome.CONTRADICTED):
+            contradicted.setdefault(result.key, result)
+        return tuple(contradicted.values())
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -232,20 +221,15 @@ def answer_results(exchange: Exchange, facts: RequestFacts, *, right: bool = Fal
     if exchange.fault is not None or exchange.response is None:
         return
     subject = Subject(exchange, exchange.response, facts, lambda _: False, right=right)
-    stopped: set[str] = set()
     for check, clause in _lines(facts.operation.id, universal=False):
-        if (blocked is not None and not check.looks_at(exchange)) or check.after in stopped:
+        if blocked is not None and not check.looks_at(exchange):
             continue
         try:
             arguments = check.applies(subject, clause.id)
-            if arguments is None:
-                continue
-            result = check.judge(clause, facts.operation.id, exchange, arguments)
+            if arguments is not None:
+                yield check.judge(clause, facts.operation.id, exchange, arguments)
         except OBSTACLES as obstacle:
-            result = _blocked(exchange, obstacle, clause.id)
-        if _ends(result, clause):
-            stopped.add(clause.id)
-        yield result
+            yield _blocked(exchange, obstacle, clause.id)
 
 
 def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
@@ -263,19 +247,13 @@ def fault_results(exchange: Exchange, facts: RequestFacts) -> Iterator[Result]:
         return
     subject = Subject(exchange, exchange.answer, facts, lambda _: False)
     try:
-        for check, clause, arguments, expected in _checks_due(subject, facts, spoken):
-            result = check.judge(clause, operation, exchange, arguments, expected)
+        for result in _of_refusal(subject, facts, spoken):
             yield result
-            if _ends(result, clause):
+            must = load_catalogue().clause(result.clause).level is Level.MUST
+            if must and result.outcome is CheckOutcome.CONTRADICTED:
                 return
     except OBSTACLES as obstacle:
         yield _blocked(exchange, obstacle)
-
-
-def _ends(result: Result, clause: Clause) -> bool:
-    """Whether checks that build on the clause are pointless after this result."""
-    firm = result.outcome is CheckOutcome.CONTRADICTED and clause.level is Level.MUST
-    return firm or result.outcome is CheckOutcome.BLOCKED
 
 
 def _blocked(exchange: Exchange, obstacle: Exception, clause: str = "") -> Result:

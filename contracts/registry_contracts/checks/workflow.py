@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final
 
 from registry_contracts.checks import errors_array
@@ -41,17 +40,10 @@ def carries_message(response: Response, row: Row, realm: str = "") -> bool:
 
 def _has_message(response: Response, clause: str, realm: str) -> bool:
     """Whether an answer holds a message; the realm in it may be in any letter case."""
-    return any(
-        readers.contains_message(response, message)
-        for message in _messages(clause, realm, response.realm_given)
-    )
-
-
-@lru_cache(maxsize=64)
-def _messages(clause: str, realm: str, given: str) -> tuple[str, ...]:
-    stated = load_catalogue().clause(clause)
-    spellings = (realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title(), given or realm)
-    return tuple(dict.fromkeys(stated.message_in(spelling) or "" for spelling in spellings))
+    stated, given = load_catalogue().clause(clause), response.realm_given or realm
+    spellings = (realm, realm.lower(), realm.upper(), realm.capitalize(), realm.title(), given)
+    messages = {stated.message_in(spelling) or "" for spelling in spellings}
+    return any(readers.contains_message(response, message) for message in messages)
 
 
 def _stated(clause: str, realm: str) -> tuple[int, str]:

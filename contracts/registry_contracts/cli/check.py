@@ -82,7 +82,7 @@ def print_report(report: TrafficReport, folder: Path) -> None:
 
 
 def _write_consumer(output: Path, report: TrafficReport) -> None:
-    used = len(report.operations) - len(report.never)
+    used = len(report.exercised)
     if used:
         write_output(output, report.consumer_toml(), "--consumer-out")
     requests = many(report.used.total(), "request")

@@ -92,7 +92,7 @@ def command(
 def _learned(from_har: Path | None, *, keep_personal_data: bool) -> RecordedSettings:
     if from_har is None:
         return RecordedSettings()
-    learned = learn(read_har(from_har, str(from_har)), keep_personal_data=keep_personal_data)
+    learned = learn(read_har(from_har, str(from_har)).exchanges, keep_personal_data=keep_personal_data)
     if not learned.requests:
         raise UsageError(f"{from_har}: holds no request of the interface; record the registry's own traffic")
     return learned

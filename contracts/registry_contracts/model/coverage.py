@@ -66,8 +66,9 @@ def combinations_of(row: Row, strength: int = PAIRS) -> Iterator[Combination]:
     if row.reason:
         own = next(name for name, value in refusing(row.operation) if value.name == row.reason)
         alone = value_named(row.operation, row.reason).once
-        beside = {} if alone else {name: value for name, value in assigned.items() if name != own}
-        yield from _beside(row.operation, row.reason, beside, strength)
+        others = [] if alone else [value for name, value in assigned.items() if name != own]
+        for beside in combinations(others, min(strength - 1, len(others))):
+            yield row.operation, frozenset((row.reason, *beside))
         return
     turn = assigned.pop(_BY_TURNS, "")
     if turn:
@@ -75,35 +76,27 @@ def combinations_of(row: Row, strength: int = PAIRS) -> Iterator[Combination]:
     yield from ((row.operation, frozenset(each)) for each in combinations(assigned.values(), strength))
 
 
-def _beside(operation: str, reason: str, others: Mapping[str, str], strength: int) -> Iterator[Combination]:
-    """A reason with `strength - 1` values of other factors, or with fewer if there are not so many."""
-    size = min(strength - 1, len(others))
-    yield from ((operation, frozenset((reason, *each))) for each in combinations(others.values(), size))
-
-
 @cache
 def possible(strength: int = PAIRS) -> frozenset[Combination]:
     """All combinations of so many values that the table has."""
     found: set[Combination] = set()
     for operation in TAKEN:
-        columns = {
-            factor: [each.name for each in values if not each.refuses]
-            for factor, values in table(operation).items()
-        }
+        columns = _named(operation, stands_beside(operation))
         found |= {(operation, frozenset((value,))) for value in columns.pop(_BY_TURNS, ())}
         for several in combinations(columns.values(), strength):
             found |= {(operation, frozenset(each)) for each in product(*several)}
     for operation in factors.OPERATIONS:
         for factor, reason in refusing(operation):
-            beside = {} if reason.once else stands_beside(operation, reason, factor)
-            columns = {
-                name: [value or table(operation)[name][0].name for value in values]
-                for name, values in beside.items()
-            }
-            size = min(strength - 1, len(columns))
-            for several in combinations(columns.values(), size):
+            columns = _named(operation, {} if reason.once else stands_beside(operation, reason, factor))
+            for several in combinations(columns.values(), min(strength - 1, len(columns))):
                 found |= {(operation, frozenset((reason.name, *each))) for each in product(*several)}
     return frozenset(found)
+
+
+def _named(operation: str, columns: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The values of factors, the plain one by its name."""
+    own = table(operation)
+    return {name: [value or own[name][0].name for value in values] for name, values in columns.items()}
 
 
 def coverage_of(cases: Iterable[tuple[str, str]], strength: int = PAIRS) -> Coverage:

@@ -1,86 +1,60 @@
-"""The reference model: what the interface document promises of drafts, given the earlier exchanges.
+"""The reference model: what the interface document promises of a request, given the earlier exchanges.
 
-It learns from exchanges in order, of a run or of recorded traffic. Where the document is silent, it assumes nothing:
-who owns a draft that two accounts have saved, which draft a submission leaves, whether a lock ends. It forgets what an
-unclear answer may have changed.
+It follows drafts, submitted records, attachments and tokens, and learns from exchanges in order, of a run or of
+recorded traffic. Where the document is silent, it assumes nothing: who owns a draft that two accounts have saved, which
+draft a submission leaves, whether a lock ends. It forgets what an unclear answer may have changed. On a shared service
+another client may have written in between, so a contradiction names its record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 from registry_contracts.checks.definition import Arguments, Check
-from registry_contracts.checks.documents import CONTENT_GONE, DOCUMENT, GONE, LIST_WITHOUT, METADATA
-from registry_contracts.checks.http import ACCEPTANCE
-from registry_contracts.checks.sequences import (
-    ACCOUNT,
-    CREATE,
-    SETTLE_SECONDS,
-    UPDATE,
-    RecentRecords,
-    Step,
-    Told,
-    records_in,
-    settled,
-    told,
+from registry_contracts.checks.documents import (
+    CONTENT_GONE,
+    DOCUMENT,
+    GONE,
+    LIST_WITHOUT,
+    LISTED,
+    METADATA,
+    SAME_BYTES,
+    digest_of,
 )
+from registry_contracts.checks.http import ACCEPTANCE, TURNED_DOWN
+from registry_contracts.checks.workflow import RECORD_FOUND
 from registry_contracts.exchanges import readers
-from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.exchanges.readers import Ambiguous
 from registry_contracts.exchanges.request_facts import read_request
-from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import PERMANENT_KINDS
-from registry_contracts.model.factors import ABSENT, DELETED, READS, covering
+from registry_contracts.model.factors import ABSENT, CREATE_NAMED, DELETED, READS, UPDATE, covering
+from registry_contracts.model.steps import ACCOUNT, SETTLE_SECONDS, RecentRecords, Step, Tokens, Told, told
 
-_PRESENT: Final = ("draft-exists-present", "draft-get-content", "draft-info-present")
-
-
-class Kind(StrEnum):
-    """What the document says about a request."""
-
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-    SILENT = "silent"
+#: Numbers with a lower rank are in members named like an id.
+_NAMED_ID: Final = 2
+_PLAIN_NAME: Final = re.compile(r"[\w.-]{1,100}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What is promised of a request.
+    """The refusal that is promised of a request.
 
     Attributes:
-        clause: The clause by which it is accepted or refused; empty if nothing is promised.
-        because: Why nothing is promised.
+        clause: The clause by which it is refused; empty if no refusal is promised.
         exact: There is no other reason for a refusal, so the clause's message is due.
-        content: Of a draft: what a read must return, or must not return.
+        content: Of a draft: what a read must not return.
     """
 
-    kind: Kind
     clause: str = ""
-    because: str = ""
     exact: bool = False
     content: Any = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A future request, as far as a promise needs it.
-
-    Attributes:
-        realm, uid: Of the draft or record; no uid if the operation has none.
-        who: The account role.
-        reasons: Clauses by which its values have it refused, in any state.
-        may: The document does not say whether it is accepted with its values.
-    """
-
-    operation: str
-    realm: str
-    uid: str = ""
-    who: str = "author"
-    reasons: tuple[str, ...] = ()
-    may: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,8 +85,29 @@ class Draft:
     elsewhere: bool = False
 
 
+@dataclass(frozen=True)
+class Upload:
+    """What is known of an accepted upload.
+
+    Attributes:
+        number: The attachment's id; None if the answer does not clearly hold it.
+        numbers: All whole numbers in the answer.
+        digest: Of its bytes; None if unknown.
+        entry, at: Number of the exchange, and when it ended.
+    """
+
+    name: str
+    number: int | None
+    numbers: frozenset[int]
+    digest: str | None
+    size: int
+    entry: int
+    at: datetime | None
+    who: str | None
+
+
 class Reference:
-    """The promised state of drafts.
+    """The promised state of a service.
 
     Args:
         owns: Whether only this run can have written under a uid, so that a draft not saved there is absent.
@@ -124,6 +119,13 @@ class Reference:
     ) -> None:
         self._owns = owns
         self._settle = settle_seconds
+        self.tokens = Tokens()
+        #: Number of the exchange that created a record, by service, realm and identifier.
+        self._submissions: RecentRecords[int] = RecentRecords()
+        #: By service and uid.
+        self._uploads: RecentRecords[tuple[Upload, ...]] = RecentRecords()
+        #: Service → the longest list of attachments without options so far.
+        self._longest: Counter[str] = Counter()
         #: By service, realm and uid.
         self._drafts: RecentRecords[Draft] = RecentRecords()
         #: Operations that have shown an existing draft at least once.
@@ -139,25 +141,20 @@ class Reference:
 
     # -- what is promised of a future request
 
-    def promised(self, asked: Asked) -> Promise:
-        """What the document promises of a request of a run."""
-        draft = self._known(("", asked.realm, asked.uid))
-        state = _refused_for_state(asked.operation, draft)
-        reasons = [*asked.reasons, *([state] if state else [])]
-        if reasons:
-            content = draft.content if draft and asked.operation == "getDraft" else None
-            exact = len(reasons) == 1 and not asked.may
-            return Promise(Kind.REFUSED, reasons[0], exact=exact, content=content)
-        if asked.may:
-            return Promise(Kind.SILENT, because="the document does not say whether such values are accepted")
-        if asked.operation not in READS:
-            operation = load_description().operations[asked.operation]
-            return Promise(Kind.ACCEPTED, operation.clauses.right_request)
-        if draft is None or draft.there is None:
-            return Promise(Kind.SILENT, because="after earlier requests the draft may or may not exist")
-        if draft.contested or draft.who != ACCOUNT + asked.who:
-            return Promise(Kind.SILENT, because="the document does not say who may read another's draft")
-        return Promise(Kind.ACCEPTED, covering(_PRESENT, asked.operation), content=draft.content)
+    def promised(
+        self, operation: str, realm: str, uid: str = "", *, reason: str = "", may: bool = False
+    ) -> Promise:
+        """The refusal that the document promises of a request of a run.
+
+        Args:
+            realm, uid: Of the draft or record; no uid if the operation has none.
+            reason: The clause by which its values have it refused, in any state; empty for none.
+            may: The document does not say whether it is accepted with its values.
+        """
+        draft = self._known(("", realm, uid))
+        state = _refused_for_state(operation, draft)
+        content = draft.content if draft and operation == "getDraft" else None
+        return Promise(reason or state, exact=bool(reason) != bool(state) and not may, content=content)
 
     def _known(self, key: tuple[str, ...]) -> Draft | None:
         """What is known of a draft; None if others may have written it."""
@@ -172,30 +169,34 @@ class Reference:
 
     def learn(self, exchange: Exchange, number: int = 0) -> list[Told]:
         """Like `take`, for the next exchange of a run; nothing if it is outside the interface."""
-        facts, answer = read_request(exchange), None if exchange.fault else exchange.response
+        facts = read_request(exchange)
         if facts is None:
             return []
-        if answer is not None and answer.redirect and answer.success:
-            answer = replace(answer, status=200)  # a redirect to the requested content
-        who, numbered = ACCOUNT + exchange.role, replace(exchange, number=number)
-        return self.take(Step(numbered, facts, answer, "", facts.realm or "", who, right=True))
+        return self.take(Step(replace(exchange, number=number), facts, ACCOUNT + exchange.role))
 
     def take(self, step: Step) -> list[Told]:
         """What the next exchange shows because of earlier ones; updates the model."""
+        return [*self._of_record(step), *self.tokens.take(step)]
+
+    def _of_record(self, step: Step) -> Iterable[Told]:
         operation = step.facts.operation
         name = operation.identifier_parameter
+        if operation.family == "attachment":
+            return self._of_files(step)
         if operation.stores == "contact" and name is None:
             self._created(step)
         elif name is not None and operation.stores in PERMANENT_KINDS:
-            self._submitted(step, _key(step, step.path[name]))
+            key = _key(step, step.path[name])
+            self._submitted(step, key)
+            return self._of_submission(step, key) if operation.family == "workflow" else ()
         elif operation.family == "draft" and not operation.safe:
             self._written(step, _key(step, step.path["uid"]))
         elif step.judged is not None and step.who is not None:
             if operation.needs == "draft" and (step.taken or step.refused):
-                return [*self._read(step, _key(step, step.path["uid"]))]
-            if step.operation == "listDrafts" and step.taken and records_in(step.judged) is not None:
-                return [*self._listed(step)]
-        return []
+                return self._read(step, _key(step, step.path["uid"]))
+            if step.operation == "listDrafts" and step.taken and _records_in(step.judged) is not None:
+                return self._listed(step)
+        return ()
 
     def _forget(self, key: tuple[str, ...], *, contested: bool = False) -> None:
         """Note that it is unknown whether the draft exists; who wrote it remains known."""
@@ -207,7 +208,7 @@ class Reference:
 
     def _created(self, step: Step) -> None:
         """Forget the drafts under all texts of a contact: it may be created under the identifier in its header."""
-        for value in readers.values(step.sent):
+        for value in readers.values(step.exchange.request_body.json):
             if isinstance(value, str):
                 self._forget(_key(step, value))
 
@@ -221,6 +222,9 @@ class Reference:
             self._drafts[key] = replace(known, refused=True)
 
     def _written(self, step: Step, key: tuple[str, ...]) -> None:
+        if step.facts.operation.removes:
+            # The document does not say whether a record exists without its draft.
+            self._submissions.pop(key, None)
         before, saved = self._drafts.get(key), step.facts.operation.stores == "draft"
         another = before is not None and before.who not in ("", step.who)
         contested = another or (before is not None and before.contested)
@@ -230,7 +234,7 @@ class Reference:
             return
         if not step.taken or step.who is None:
             return
-        sent = _without_nulls(step.sent) if step.right else None
+        sent = _without_nulls(step.exchange.request_body.json) if step.right else None
         content = sent if saved else before.content if before else None
         number, ended = step.exchange.number, step.exchange.ended
         again = saved and before is not None and bool(before.there)
@@ -266,7 +270,7 @@ class Reference:
             return updated
         if draft.refused:
             kept, order = "workflow-refused-update-keeps-draft", "workflow-order-validation-before-save"
-            return (kept, UPDATE) if draft.there else (order, CREATE)
+            return (kept, UPDATE) if draft.there else (order, CREATE_NAMED)
         if not draft.there or by not in self._shown_by:
             return updated  # an operation that has shown no draft yet is itself at fault
         others = self._drafts.items()
@@ -281,20 +285,114 @@ class Reference:
         for (site, realm, uid), draft in self._drafts.items():
             if (site, realm) != (step.site, step.realm) or not draft.entry:
                 continue
+            others = personal and not draft.contested and _other_accounts(draft.who, str(step.who))
+            gone = partial(
+                told, step, check=LIST_WITHOUT, subject=uid, because_of=draft.entry, identifier=uid
+            )
             if draft.there is False and draft.who == step.who:
                 expected = f"a list without {uid}, whose draft was deleted"
-                for each in told(
-                    step, "list-deleted-gone", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
-                ):
-                    if each.held or settled(step, draft.at, self._settle):
-                        yield each
-            elif (
-                draft.there and personal and not draft.contested and _other_accounts(draft.who, str(step.who))
-            ):
+                shown = gone(clause="list-deleted-gone", expected=expected)
+                yield from self._patiently(step, draft.at, shown)
+            elif draft.there and others:
                 expected = f"a personal list without {uid}, the draft of another account"
-                yield from told(
-                    step, "list-my-without-others", LIST_WITHOUT, uid, draft.entry, expected, identifier=uid
-                )
+                yield from gone(clause="list-my-without-others", expected=expected)
+
+    def _patiently(self, step: Step, changed: datetime | None, shown: Iterator[Told]) -> Iterator[Told]:
+        """What a list shows of a change, without contradictions while the change need not show yet."""
+        settled = step.settled(changed, self._settle)
+        return (each for each in shown if each.held or settled)
+
+    def _of_submission(self, step: Step, key: tuple[str, ...]) -> Iterator[Told]:
+        """Check that a record that was created exists, and note a new one."""
+        before, answer, uid = self._submissions.get(key), step.judged, key[-1]
+        if before is not None and answer is not None:
+            if step.operation == CREATE_NAMED and (step.taken or answer.refusal):
+                expected = f"refused: {uid} was created before"
+                yield from told(step, "workflow-created-exists", TURNED_DOWN, uid, before, expected)
+            elif step.operation == UPDATE and (step.taken or step.refused):
+                expected = f"an update finds {uid}, which was created before"
+                yield from told(step, "workflow-created-known", RECORD_FOUND, uid, before, expected)
+        if step.operation == CREATE_NAMED and step.taken and not step.exchange.overlapped:
+            self._submissions[key] = step.exchange.number
+
+    def _of_files(self, step: Step) -> Iterator[Told]:
+        """Check that uploads are there as they were sent, and note a new one."""
+        key = (step.site, step.path["uid"])
+        uploads, answer = self._uploads.get(key) or (), step.judged
+        if step.facts.operation.stores:
+            self._uploads[key] = (*uploads, *_uploaded(step))
+        elif answer is not None and step.operation == "listAttachments" and step.taken:
+            yield from self._files_listed(step, answer, uploads)
+        elif answer is not None:
+            yield from _of_one_file(step, answer, _upload_meant(step, uploads))
+
+    def _files_listed(self, step: Step, answer: Response, uploads: Iterable[Upload]) -> Iterator[Told]:
+        """Check that a complete list without options holds the uploads.
+
+        A list without options may be a page of unknown length; it is complete if it is empty or shorter than an
+        earlier one.
+        """
+        records = _records_in(answer)
+        if records is None or step.facts.query:
+            return
+        longest = self._longest[step.site]
+        self._longest[step.site] = max(longest, len(records))
+        if step.who is None or (records and len(records) >= longest):
+            return
+        for upload in uploads:
+            if upload.who == step.who:
+                name, subject = upload.name, f"{step.path['uid']}/{upload.name}"
+                compared = {"filename": name, "numbers": sorted(upload.numbers)}
+                expected, clause = f"a list with {name}, created before", "attachment-create-listed"
+                shown = told(step, clause, LISTED, subject, upload.entry, expected, **compared)
+                yield from self._patiently(step, upload.at, shown)
+
+
+def _of_one_file(step: Step, answer: Response, upload: Upload | None) -> Iterator[Told]:
+    """Check that an upload exists and has the bytes that were sent."""
+    if upload is None:
+        return
+    subject, whole = f"{step.path['uid']}/{upload.name}", not step.exchange.request_headers.get("Range")
+    if step.operation == "attachmentExists" and (step.taken or step.refused):
+        expected = f"{upload.name}, created before"
+        yield from told(step, "attachment-exists-present", ACCEPTANCE, subject, upload.entry, expected)
+    elif step.operation == "getAttachment" and upload.digest and answer.status == 200 and whole:
+        clause, size, digest = "attachment-download-same", upload.size, upload.digest
+        yield from told(step, clause, SAME_BYTES, subject, upload.entry, size=size, digest=digest)
+
+
+def _upload_meant(step: Step, uploads: Iterable[Upload]) -> Upload | None:
+    """The one upload that a request clearly means: by its name and the id in the upload's answer."""
+    number, name = step.path.get("attachmentId", ""), step.path.get("filename")
+    named = [upload for upload in uploads if upload.name == name]
+    return named[0] if len(named) == 1 and number == str(named[0].number) else None
+
+
+def _uploaded(step: Step) -> Iterator[Upload]:
+    """The attachment that a request has surely created, under a name that is allowed everywhere."""
+    answer, exchange, name = step.answer, step.exchange, step.path.get("filename", "")
+    if answer is None or not step.taken or exchange.overlapped or not _PLAIN_NAME.fullmatch(name):
+        return
+    body, packed = exchange.request_body, bool(exchange.request_headers.get("Content-Encoding"))
+    numbers = {number for rank, number in readers.ranked_integers(answer.json) if rank < _NAMED_ID}
+    yield Upload(
+        name,
+        numbers.pop() if len(numbers) == 1 else None,
+        frozenset(readers.integers(answer.json)) if answer.json is not None else frozenset(),
+        digest_of(body.content) if body.whole and not packed else None,
+        body.size,
+        exchange.number,
+        exchange.ended,
+        step.who,
+    )
+
+
+def _records_in(answer: Response) -> list[dict[str, Any]] | None:
+    """The records of a list; None if the answer is no list or ambiguous."""
+    try:
+        return readers.records(answer)
+    except Ambiguous:
+        return None
 
 
 def _refused_for_state(operation: str, draft: Draft | None) -> str:

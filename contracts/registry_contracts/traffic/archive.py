@@ -1,6 +1,6 @@
 """Reads HAR files (HTTP Archive 1.2) of browsers, proxies and test tools.
 
-Entries are sorted by their times. A body counts as unknown if its size, length, encoding or media type contradicts it.
+Requests are sorted by their times. A body counts as unknown if its size, length, encoding or media type contradicts it.
 Answers of caches, service workers and stubs are not judged.
 """
 
@@ -9,14 +9,12 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
-
-import msgspec
 
 from registry_contracts.errors import UsageError
 from registry_contracts.exchanges.exchange import (
@@ -47,7 +45,6 @@ _DATE_SECONDS: Final = 4.0
 #: A request's time is the sum of these.
 _PARTS: Final = ("blocked", "dns", "connect", "send", "wait", "receive")
 
-
 _BY_TIME: Final = (
     "the entries are not in the order of their times: they are judged and numbered by their times"
 )
@@ -57,114 +54,84 @@ _CLOCK_TURNED: Final = (
 )
 
 
-class _Log(msgspec.Struct):
-    entries: list[msgspec.Raw]
-
-
-class _File(msgspec.Struct):
-    log: _Log
-
-
+@dataclass(frozen=True)
 class Archive:
-    """The entries of a HAR file, decoded each time they are read, so that a long archive fits in memory.
-
-    `unordered`: the order of the entries is unknown, or a lost entry may have been a write. `notes` say so, and
-    whether the entries were sorted.
-    """
-
-    def __init__(self, entries: Sequence[Any], shown: str) -> None:
-        self._entries = entries
-        self._shown = shown
-        outlines = [_outline(entry, shown) for entry in entries]
-        times, lost = [each.at for each in outlines], sum(each.lost for each in outlines)
-        steps = sum(later < earlier for earlier, later in pairwise(filter(None, times)))
-        by_time = steps > _MOST_STEPS_OF_A_CLOCK and _agree([each for each in outlines if each.at])
-        clock_turned = steps > 0 and not by_time
-        self.unordered = clock_turned or lost > 0
-        self.notes = [_BY_TIME] * by_time + [_CLOCK_TURNED] * clock_turned
-        if lost:
-            without = f"{lost} of {len(entries)} entries have no request, and may be writes"
-            self.notes.append(f"{without}: no sequence was judged")
-        self._order = list(range(len(entries)))
-        if by_time:
-            # Entries without a time come last.
-            self._order.sort(key=lambda place: (times[place] is None, times[place] or NO_TIME))
-
-    def __len__(self) -> int:
-        """The number of entries, including those without a request."""
-        return len(self._entries)
-
-    def __iter__(self) -> Iterator[Exchange]:
-        """The exchanges in the order of their times, numbered so; raises `UsageError` for one that cannot be read."""
-        for number, place in enumerate(self._order, 1):
-            exchange = read_entry(number, _plain(self._entries[place], self._shown))
-            if exchange is not None:
-                yield exchange
-
-
-def _plain(entry: Any, shown: str) -> Any:
-    return _parsed(bytes(entry), shown) if isinstance(entry, msgspec.Raw) else entry
-
-
-class _Outline(NamedTuple):
-    """The facts by which entries are sorted.
+    """A recording.
 
     Attributes:
-        lost: Whether the entry has lost its request.
-        at: When the request began; None if unknown.
-        ahead: By how many seconds at least and at most the service's clock is ahead; None if unknown.
+        exchanges: The web requests of the file, in the order of their times.
+        entries: Number of its entries.
+        unordered: The order of the requests is unknown, or a lost entry may have been a write.
+        notes: Say so, and whether the entries were sorted.
     """
 
-    lost: bool
-    at: datetime | None = None
-    ahead: tuple[float, float] | None = None
+    exchanges: list[Exchange]
+    entries: int
+    unordered: bool
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, entries: list[Any]) -> Archive:
+        """Read the entries of a HAR."""
+        read = [read_entry(number, entry) for number, entry in enumerate(entries, 1)]
+        exchanges, lost = [each for each in read if each is not None], sum(map(_is_lost, entries))
+        times = [each.started for each in exchanges if each.started]
+        steps = sum(later < earlier for earlier, later in pairwise(times))
+        by_time = steps > _MOST_STEPS_OF_A_CLOCK and _one_clock([each for each in exchanges if each.started])
+        clock_turned = steps > 0 and not by_time
+        notes = [_BY_TIME] * by_time + [_CLOCK_TURNED] * clock_turned
+        if lost:
+            without = f"{lost} of {len(entries)} entries have no request, and may be writes"
+            notes.append(f"{without}: no sequence was judged")
+        if by_time:
+            # Entries without a time come last.
+            exchanges.sort(key=lambda each: (each.started is None, each.started or NO_TIME))
+            exchanges = [replace(each, id=f"entry {at}", number=at) for at, each in enumerate(exchanges, 1)]
+        return cls(exchanges, len(entries), clock_turned or lost > 0, tuple(notes))
 
 
-def _outline(entry: Any, shown: str) -> _Outline:
+def _is_lost(entry: Any) -> bool:
+    """Whether an entry has lost its request."""
+    request = _member(entry, "request")
+    return not all(isinstance(_member(request, name), str) for name in ("method", "url"))
+
+
+def _ahead(exchange: Exchange) -> tuple[float, float] | None:
+    """By how many seconds at least and at most the service's clock is ahead; None if unknown."""
+    date = exchange.response.headers.first("Date") if exchange.response is not None else None
     try:
-        plain = _plain(entry, shown)
-    except UsageError:  # reported when the entry is read
-        return _Outline(lost=True)
-    request = _member(plain, "request")
-    if not isinstance(request, dict):
-        return _Outline(lost=True)
-    lost = not (isinstance(request.get("method"), str) and isinstance(request.get("url"), str))
-    at = read_timestamp(str(plain.get("startedDateTime")))
-    date = Headers(_pairs(_member(plain.get("response"), "headers"))).first("Date")
-    try:
-        ahead = (parsedate_to_datetime(date or "") - at).total_seconds() if at else None
+        moment = parsedate_to_datetime(date or "")
+        ahead = (moment - exchange.started).total_seconds() if exchange.started else None
     except (ValueError, TypeError):
-        ahead = None
-    return _Outline(lost, at, None if ahead is None else (ahead - (_seconds(plain) or 0.0), ahead))
+        return None
+    return None if ahead is None else (ahead - (exchange.seconds or 0.0), ahead)
 
 
-def _agree(outlines: Sequence[_Outline]) -> bool:
-    """Whether one clock gave the times of all entries, compared with the service's Date headers."""
-    ahead = [each.ahead for each in outlines if each.ahead is not None]
+def _one_clock(exchanges: Sequence[Exchange]) -> bool:
+    """Whether one clock gave the times of all requests, compared with the service's Date headers."""
+    ahead = [each for each in map(_ahead, exchanges) if each is not None]
     least, most = max((low for low, _ in ahead), default=0.0), min((high for _, high in ahead), default=0.0)
-    return 2 * len(ahead) > len(outlines) and least - most <= _DATE_SECONDS
+    return 2 * len(ahead) > len(exchanges) and least - most <= _DATE_SECONDS
 
 
 def read_har(path: Path, shown: str) -> Archive:
     """Read a HAR file, called `shown` in messages.
 
     Raises:
-        UsageError: the file cannot be read, was cut short, is not a HAR, or has no request; one line.
+        UsageError: the file cannot be read, was cut short, is not a HAR, or has no web request; one line.
     """
     content = _content(path, shown)
-    try:
-        entries: Any = msgspec.json.decode(content, type=_File).log.entries
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        # A more lenient reader may take it.
-        log = _member(_parsed(content, shown), "log")
-        entries = _member(log, "entries")
+    entries = _member(_member(_parsed(content, shown), "log"), "entries")
     if not isinstance(entries, list):
         raise UsageError(
             f"{shown}: is JSON, but not a HAR: it has no list log.entries; export the traffic as HAR"
         )
     if not entries:
         raise UsageError(f"{shown}: holds no request; record some traffic first, with the recorder running")
-    return Archive(entries, shown)
+    archive = Archive.of(entries)
+    if not archive.exchanges:
+        raise UsageError(f"{shown}: has no web request; export the traffic as HAR")
+    return archive
 
 
 def _content(path: Path, shown: str) -> bytes:
@@ -243,13 +210,12 @@ def read_entry(number: int, entry: Any) -> Exchange | None:
 
 
 def _is_web(url: str) -> bool:
-    """Whether an address is one of the web; some tools write it without a host."""
+    """Whether an address is one of the web; without a host it is unknown which service was asked."""
     try:
         parts = urlsplit(url)
-        _ = parts.hostname
+        return parts.scheme in _WEB and bool(parts.hostname and parts.path)
     except ValueError:
         return False
-    return parts.scheme in _WEB and bool(parts.path)
 
 
 def _response(answer: Mapping[str, Any], status: int, method: str, url: str) -> Response:

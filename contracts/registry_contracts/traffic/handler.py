@@ -19,7 +19,7 @@ from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Respo
 from registry_contracts.interface.cross_origin import PREFIX, AllowedOrigins, is_preflight
 from registry_contracts.safe_text import plain_line
 from registry_contracts.settings.guard import GuardViolation
-from registry_contracts.traffic.overlaps import Overlaps, Span
+from registry_contracts.traffic.overlaps import Overlaps
 from registry_contracts.traffic.relay import Pairs, Relay, RelayFault, TargetResponse, decoded
 from registry_contracts.traffic.report import BY_HAND
 
@@ -44,57 +44,47 @@ _GONE: Final = "the client went away before the answer ended"
 
 
 class BodyCopy:
-    """A copy of a body while it passes."""
+    """A copy of a body while it passes; of one that is too long only the size is kept."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._whole = True
-        self._ended = False
-        self.size = 0
-
-    def add(self, piece: bytes) -> None:
-        """Add a piece."""
-        self.size += len(piece)
-        if self.size > _LARGEST_COPY:
-            self._whole = False
-            self._pieces.clear()
-        elif self._whole:
-            self._pieces.append(piece)
-
-    def end(self) -> None:
-        """Note that the body is complete."""
-        self._ended = True
+        self._kept = bytearray()
+        self._size = 0
+        self.ended = False
 
     async def along(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         """Pass pieces on, and add each."""
         async for piece in pieces:
-            self.add(piece)
+            self._size += len(piece)
+            if self._size <= _LARGEST_COPY:
+                self._kept += piece
             yield piece
-        self.end()
+        self.ended = True
 
     @property
     def body(self) -> Body:
         """The body; whole if all of it passed and was kept."""
-        content = b"".join(self._pieces)
-        return Body(content, self.size, whole=self._whole and self._ended)
+        kept = len(self._kept) == self._size
+        return Body(bytes(self._kept) if kept else b"", self._size, whole=kept and self.ended)
 
 
 class Passing:
     """An exchange while it passes."""
 
-    def __init__(self) -> None:
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
         self.sent, self.answered = BodyCopy(), BodyCopy()
         self.onward: TargetResponse | None = None
-        self.fault: str | None = _GONE
+        exchange.fault = _GONE
 
-    def complete(self, exchange: Exchange) -> None:
-        """Fill in an exchange with what has passed."""
+    def complete(self) -> Exchange:
+        """Fill in the exchange with what has passed."""
         # A target may answer before it has read the whole request.
-        exchange.request_body, exchange.fault = self.sent.body, self.fault
-        if self.onward is not None and self.fault is None:
-            headers = Headers(self.onward.headers)
-            onward, body = self.onward, self.answered.body
+        exchange, onward = self.exchange, self.onward
+        exchange.request_body = self.sent.body
+        if onward is not None and exchange.fault is None:
+            headers, body = Headers(onward.headers), self.answered.body
             exchange.response = Response(onward.status, onward.reason, headers, body, exchange.url)
+        return exchange
 
 
 class ProxyHandler:
@@ -132,9 +122,8 @@ class ProxyHandler:
                 return web.Response(status=status, headers=allowed)
             # The target's client is the proxy, not a page.
             headers = Headers(pair for pair in headers.pairs if pair[0].lower() != "origin")
-        exchange = self._exchange(request.method, raw_target(request), headers, _CASE)
-        with self._counted(exchange) as passing:
-            return await self._pass_on(request, exchange, passing)
+        with self._passing(request.method, raw_target(request), headers, _CASE) as passing:
+            return await self._pass_on(request, passing)
 
     def _refusal(self, request: web.BaseRequest) -> str | None:
         """Return the reason to refuse a request; None if it is for this proxy."""
@@ -171,25 +160,26 @@ class ProxyHandler:
             GuardViolation: the request must not be sent; nothing was.
             RelayFault: the target did not answer.
         """
-        exchange = self._exchange(method, target, Headers(headers), BY_HAND, role)
-        with self._counted(exchange) as passing:
+        with self._passing(method, target, Headers(headers), BY_HAND, role) as passing:
             body = passing.sent.along(_whole(content)) if content else None
-            if body is None:
-                passing.sent.end()
+            passing.sent.ended = body is None
             try:
-                async with self._relay.send(method, target, headers, body) as onward:
-                    passing.onward = onward
-                    async for _ in passing.answered.along(onward.body):
+                async with self._relay.send(method, target, headers, body) as passing.onward:
+                    async for _ in passing.answered.along(passing.onward.body):
                         pass
-                passing.fault = None
+                passing.exchange.fault = None
             except (GuardViolation, RelayFault) as error:
-                passing.fault = str(error)
+                passing.exchange.fault = str(error)
                 raise
-        return exchange
+        return passing.exchange
 
-    def _exchange(self, method: str, target: str, headers: Headers, case: str, role: str = "") -> Exchange:
+    @contextmanager
+    def _passing(
+        self, method: str, target: str, headers: Headers, case: str, role: str = ""
+    ) -> Iterator[Passing]:
+        """Follow an exchange until it ends, then hand it over."""
         number, url = next(self._numbers), self._base_url + target
-        return Exchange(
+        exchange = Exchange(
             id=f"entry {number}",
             number=number,
             method=method,
@@ -199,46 +189,36 @@ class ProxyHandler:
             case=case,
             role=role,
         )
-
-    @contextmanager
-    def _counted(self, exchange: Exchange) -> Iterator[Passing]:
-        """Follow an exchange until it ends, then hand it over."""
-        passing, began = Passing(), time.perf_counter()
-        self._overlaps.begin(exchange.number, Span.of(exchange))
+        passing, began = Passing(exchange), time.perf_counter()
+        self._overlaps.begin(exchange)
         try:
             yield passing
         finally:
             exchange.seconds = time.perf_counter() - began
-            exchange.overlapped = self._overlaps.end(exchange.number)
-            passing.complete(exchange)
-            self._hand_over(exchange)
+            self._overlaps.end(exchange)
+            self._hand_over(passing.complete())
 
-    async def _pass_on(
-        self, request: web.BaseRequest, exchange: Exchange, passing: Passing
-    ) -> web.StreamResponse:
+    async def _pass_on(self, request: web.BaseRequest, passing: Passing) -> web.StreamResponse:
+        exchange, response = passing.exchange, None
         body = passing.sent.along(request.content.iter_any()) if request.body_exists else None
-        if body is None:
-            passing.sent.end()
-        target, headers, response = raw_target(request), exchange.request_headers.pairs, None
+        passing.sent.ended = body is None
+        target, headers = raw_target(request), exchange.request_headers.pairs
         try:
             async with self._relay.send(request.method, target, headers, body) as onward:
                 passing.onward, given = onward, CIMultiDict(onward.headers)
                 response = web.StreamResponse(status=onward.status, reason=onward.reason, headers=given)
                 response[_GIVEN] = frozenset(name.lower() for name, _ in onward.headers)
                 await response.prepare(request)
-                if request.method == "HEAD":
-                    passing.answered.end()
-                else:
-                    async for piece in passing.answered.along(onward.body):
-                        await response.write(piece)
-                passing.fault = None
+                async for piece in passing.answered.along(onward.body):
+                    await response.write(piece)
+                exchange.fault = None
                 await response.write_eof()
                 return response
         except GuardViolation as refused:
-            passing.fault = str(refused)
+            exchange.fault = str(refused)
             answer = _own_answer(403, str(refused), "http_request_denied")
         except RelayFault as fault:
-            passing.fault = str(fault)
+            exchange.fault = str(fault)
             line = f"{self._base_url} gave no answer: {fault}"
             answer = _own_answer(502, line, "destination_unavailable")
         if response is None or not response.prepared:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
-from itertools import chain
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,12 +13,6 @@ from msgspec import structs
 
 from registry_contracts.checks import errors_array
 from registry_contracts.checks.outcomes import CheckOutcome, Result
-from registry_contracts.checks.sequences import (
-    SETTLE_SECONDS,
-    RecentRecords,
-    Step,
-    site_of,
-)
 from registry_contracts.checks.table import (
     TABLE,
     Judgement,
@@ -27,7 +20,6 @@ from registry_contracts.checks.table import (
     fault_results,
     universal_results,
 )
-from registry_contracts.checks.trackers import AttachmentTracker, RecordTracker, SignIns
 from registry_contracts.checks.workflow import Row, carries_message, misplaced_messages
 from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from registry_contracts.evidence.terms import Terms
@@ -49,6 +41,7 @@ from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.interface.description import Operation
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.model.reference import Reference
+from registry_contracts.model.steps import SETTLE_SECONDS, RecentRecords, Step, site_of
 from registry_contracts.settings.target import PRODUCTION_REALMS, REALMS
 from registry_contracts.traffic.redaction import NOT_UNDERSTOOD, TrafficRedactor
 from registry_contracts.traffic.report import BY_HAND, Judged, TrafficReport, fault_of
@@ -93,13 +86,7 @@ class Judge:
         #: Sites and operations that accepted a request without the listed Content-Type.
         self._unlabelled: set[tuple[str, str]] = set()
         self._redactor = redactor
-        self._sign_ins = SignIns()
-        self._trackers = (
-            Reference(settle_seconds=settle_seconds).take,
-            AttachmentTracker(settle_seconds).take,
-            RecordTracker().take,
-            self._sign_ins.take,
-        )
+        self._model = Reference(settle_seconds=settle_seconds)
         self._foreign = ForeignAnswers()
         self._subjects: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         #: Accepted requests, by the keys of `_kinds`.
@@ -121,13 +108,8 @@ class Judge:
 
     def take(self, exchange: Exchange) -> Judged:
         """Judge the next exchange, and return it without secrets."""
-        judged = self.count(exchange)
-        return replace(judged, exchange=redacted(judged.exchange, self._redactor))
-
-    def count(self, exchange: Exchange) -> Judged:
-        """Judge the next exchange; the returned one still has its secrets, so it must not be shown."""
         self._redactor.learn_from(exchange)
-        readable, facts, held = _readable(exchange), None, list[str]()
+        readable, held = _readable(exchange), list[str]()
         findings: tuple[Finding, ...] = ()
         # Traffic of any client may hold anything, so a check may break on it.
         try:
@@ -140,7 +122,7 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - the verdict reports it; one exchange must not hide the others
             why = self._redactor.text(f"{type(error).__name__}: {error}")
             self.report.add_broken(exchange.number, why)
-        judged = Judged(readable, findings, tuple(dict.fromkeys(held)))
+        judged = Judged(redacted(readable, self._redactor), findings, tuple(dict.fromkeys(held)))
         self.report.add(judged)
         return judged
 
@@ -162,79 +144,71 @@ class Judge:
     def _judged(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[Finding]:
         response, site, operation = exchange.response, site_of(exchange.url), facts.operation
         if operation.id == "createToken":
-            self._sign_ins.learn(exchange)
+            self._model.tokens.learn(exchange)
         fault = exchange.fault or self._foreign.take(exchange, site)
         exchange.fault = fault and self._redactor.text(fault)
-        who = self._sign_ins.who(exchange)
+        who = self._model.tokens.who(exchange)
         faults = _mistakes_of(exchange, facts)
         if site in self.without_credentials:
             faults = tuple(fault for fault in faults if fault.key != _NO_TOKEN_SENT)
-        findings, obstacles = self._of_answer(exchange, facts, faults, held)
+        facts = replace(facts, faults=faults)
+        findings = [*_request_findings(exchange, facts), *self._of_answer(exchange, facts, held)]
         readable = response is None or response.body.whole
         if readable and errors_array.was_taken(exchange):
             for key in filter(None, self._kinds(exchange, facts)):
                 self._worked[key] = True
-        own = response if exchange.fault is None and response is not None and response.status < 500 else None
         right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
-        right = right and readable and own is not None and not 300 <= own.status < 400
-        # Whether a read tells by 204 that something is there or that nothing is, is not shown.
-        right = right and not (
-            exchange.status == NO_CONTENT and operation.needs in ("draft", "attachment") and operation.safe
+        # The document does not say whether a read tells by 204 that something is there or that nothing is.
+        empty = (
+            exchange.status == NO_CONTENT and operation.safe and operation.needs in ("draft", "attachment")
         )
-        step = Step(exchange, facts, own, site, facts.realm or "", who, right)
-        contradictions = list(self._of_sequences(step, held))
+        clear = readable and not empty and not (response is not None and response.redirect)
+        step = Step(exchange, facts, who, right and clear, site)
+        findings += self._of_sequences(step, held)
         self.report.used[operation.id] += 1
         self.report.realms[exchange.realm] += 1
         if exchange.fault is not None:
             self.report.not_answered[exchange.fault] += 1
-        else:
-            self.report.judged_in_part.update(set(obstacles))
-        yield from _request_findings(exchange, facts, faults)
         yield from findings
-        yield from contradictions
 
     def _kinds(self, exchange: Exchange, facts: RequestFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return keys for an accepted request: of its token with this operation, and of its contact; () for none."""
-        site, operation, who = site_of(exchange.url), facts.operation.id, self._sign_ins.who(exchange)
+        site, operation, who = site_of(exchange.url), facts.operation.id, self._model.tokens.who(exchange)
         schema = str(dict(facts.query).get("schema"))
         token = () if who is None else (site, who, operation, exchange.realm, schema)
         contact = (site, facts.realm or "", "contact", facts.path.get("uid", ""))
         return token, contact if operation == _UPDATE else ()
 
-    def _of_answer(
-        self, exchange: Exchange, facts: RequestFacts, faults: tuple[RequestFault, ...], held: list[str]
-    ) -> tuple[list[Finding], list[str]]:
-        """Judge an answer alone: findings about the service, and reasons why something was not judged."""
-        answer = exchange.response
+    def _of_answer(self, exchange: Exchange, facts: RequestFacts, held: list[str]) -> Iterator[Finding]:
+        """Judge an answer alone, and yield findings about the service."""
+        answer, faults = exchange.response, facts.faults
         if answer is None or exchange.fault:
-            return [], []
-        results, obstacles = list(universal_results(exchange, self._sign_ins.knows)), list[str]()
+            return
+        results, obstacles = list(universal_results(exchange, self._model.tokens.knows)), list[str]()
         if not answer.body.whole:
             obstacles.append("the body of the answer is not known")
         elif _is_unread(exchange, facts.operation):
             obstacles.append("the body of the request is not known")
         elif not 300 <= answer.status < 400:
-            results += self._results(exchange, answer, replace(facts, faults=faults))
+            results += self._results(exchange, answer, facts)
         judged = Judgement(facts, tuple(results))
-        obstacles += judged.obstacles
+        self.report.judged_in_part.update({*obstacles, *judged.obstacles})
         held += [clause for clause in judged.held if clause not in _UNSEEN]
         about_token = any(fault.key.startswith("header.Authorization") for fault in faults[:1])
         token_works = self._kinds(exchange, facts)[0] in self._worked
         sure = errors_array.accepted(answer) or token_works or about_token
-        findings = []
-        for result in reversed(judged.findings):
+        for result in judged.findings:
             check = TABLE[result.check]
-            findings.append(_of_service(result, exchange, firm=sure or check.universal or check.of_form))
+            yield _of_service(result, exchange, firm=sure or check.universal or check.of_form)
         if answer.body.whole and answer.status < 500:
-            misplaced = misplaced_messages(exchange, facts)
-            findings += [_of_service(result, exchange, firm=firm) for result, firm in misplaced]
-        return findings, obstacles
+            for result, firm in misplaced_messages(exchange, facts):
+                yield _of_service(result, exchange, firm=firm)
 
     def _results(self, exchange: Exchange, answer: Response, facts: RequestFacts) -> Iterator[Result]:
         elsewhere = answer.status in _ABOUT_SOMETHING_ELSE and not errors_array.accepted(answer)
         # A refusal for another reason than the content may have errors of any form.
         of_content = replace(facts, faults=()) if elsewhere else facts
-        yield from answer_results(exchange, of_content, right=self._sign_ins.signed_in_before(exchange))
+        yield from answer_results(exchange, of_content, right=self._model.tokens.signed_in_before(exchange))
         contact = self._kinds(exchange, facts)[1]
         known = not contact or contact in self._worked
         unknown_record = not known and answer.refusal and not readers.errors(answer)
@@ -255,13 +229,12 @@ class Judge:
 
     def _of_sequences(self, step: Step, held: list[str]) -> Iterator[Finding]:
         """Compare an exchange with earlier ones, and yield findings."""
-        for shown in chain.from_iterable(tracker(step) for tracker in self._trackers):
+        for shown in self._model.take(step):
             if shown.held:
                 held.append(shown.result.clause)
             else:
                 subjects = self._subjects[shown.result.clause, step.operation, step.realm]
-                if len(subjects) < _ENOUGH:
-                    subjects.add(shown.subject)
+                subjects.add(shown.subject)
                 firm = self.report.alone or len(subjects) >= _ENOUGH
                 yield _of_service(shown.result, step.exchange, firm=firm, because_of=shown.because_of)
 
@@ -296,11 +269,9 @@ def _mistakes_of(exchange: Exchange, facts: RequestFacts) -> tuple[RequestFault,
     return (*faults, scheme) if scheme is not None else tuple(faults)
 
 
-def _request_findings(
-    exchange: Exchange, facts: RequestFacts, faults: Iterable[RequestFault]
-) -> Iterator[Finding]:
+def _request_findings(exchange: Exchange, facts: RequestFacts) -> Iterator[Finding]:
     """Yield a finding about the client for each fault of its request, unconfirmed for a request from the page."""
-    for fault in faults:
+    for fault in facts.faults:
         clause = load_catalogue().for_fault(facts.operation.id, fault.key)
         level, asks = Level.SILENT, "the interface document lists it"
         if clause is not None and clause.level is not Level.SILENT:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -15,63 +14,49 @@ _BEGINS: Final = 1
 _ENDS_AT_ONCE: Final = 2
 
 
-@dataclass(slots=True)
-class Span:
-    """A request under way: its subject, its start and end (None if unknown), and whether it overlapped with a write."""
-
-    subject: str
-    writes: bool
-    started: datetime | None = None
-    ended: datetime | None = None
-    overlapped: bool = False
-
-    @classmethod
-    def of(cls, exchange: Exchange) -> Span:
-        """Return the span of an exchange."""
-        method, url = exchange.method, exchange.url
-        return cls(subject_of(url), writes(method, url), exchange.started, exchange.ended)
-
-
 class Overlaps:
-    """Follows requests as they begin and end, and notes which of them overlap with a write."""
+    """Follows requests as they begin and end, and marks those that overlap with a write."""
 
     def __init__(self) -> None:
-        self._open: dict[int, Span] = {}
+        self._open: dict[int, Exchange] = {}
 
-    def begin(self, number: int, span: Span) -> None:
-        """Note that a request is sent, under a number of its own."""
+    def begin(self, exchange: Exchange) -> None:
+        """Note that a request is sent."""
+        subject = subject_of(exchange.url)
         for other in self._open.values():
-            if other.subject == span.subject or EVERYTHING in (other.subject, span.subject):
-                other.overlapped |= span.writes
-                span.overlapped |= other.writes
-        self._open[number] = span
+            theirs = subject_of(other.url)
+            if subject == theirs or EVERYTHING in (subject, theirs):
+                other.overlapped |= writes(exchange.method, exchange.url)
+                exchange.overlapped |= writes(other.method, other.url)
+        self._open[exchange.number] = exchange
 
-    def end(self, number: int) -> bool:
-        """Note that its answer has ended, and return whether it overlapped with a write."""
-        return self._open.pop(number).overlapped
+    def end(self, exchange: Exchange) -> None:
+        """Note that its answer has ended."""
+        del self._open[exchange.number]
 
 
-def overlapping(spans: Sequence[Span]) -> list[bool]:
-    """Return for each request of an archive whether it overlapped with a write.
+def mark_overlaps(exchanges: Sequence[Exchange]) -> None:
+    """Mark the requests of an archive that overlapped with a write.
 
     A request without times counts as overlapped, and so does every request about what it may have changed.
     """
-    changed = {span.subject for span in spans if span.writes and span.ended is None}
-    overlaps, overlapped = Overlaps(), [span.ended is None for span in spans]
-    for _, turn, place in sorted(_turns(spans)):
-        span = spans[place]
+    overlaps = Overlaps()
+    for _, turn, place in sorted(_turns(exchanges)):
         if turn == _BEGINS:
-            overlaps.begin(place, span)
+            overlaps.begin(exchanges[place])
         else:
-            everything = bool(changed) and span.subject == EVERYTHING
-            unsure = everything or not changed.isdisjoint((span.subject, EVERYTHING))
-            overlapped[place] = overlaps.end(place) or unsure
-    return overlapped
+            overlaps.end(exchanges[place])
+    timeless = [each for each in exchanges if each.ended is None]
+    changed = {subject_of(each.url) for each in timeless if writes(each.method, each.url)}
+    for each in exchanges:
+        subject = subject_of(each.url)
+        perhaps = bool(changed) and (subject == EVERYTHING or not changed.isdisjoint((subject, EVERYTHING)))
+        each.overlapped |= perhaps or each.ended is None
 
 
-def _turns(spans: Sequence[Span]) -> Iterator[tuple[datetime, int, int]]:
+def _turns(exchanges: Sequence[Exchange]) -> Iterator[tuple[datetime, int, int]]:
     """Yield starts and ends by time; a request that ends as another one begins does not overlap with it."""
-    for place, span in enumerate(spans):
-        if span.started is not None and span.ended is not None:
-            yield span.started, _BEGINS, place
-            yield span.ended, _ENDS if span.ended > span.started else _ENDS_AT_ONCE, place
+    for place, each in enumerate(exchanges):
+        if each.started is not None and each.ended is not None:
+            yield each.started, _BEGINS, place
+            yield each.ended, _ENDS if each.ended > each.started else _ENDS_AT_ONCE, place

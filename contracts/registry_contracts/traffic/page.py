@@ -28,7 +28,6 @@ from registry_contracts.settings.guard import GuardViolation
 from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, ANY_REALM, Account, Target, WireNames
 from registry_contracts.traffic.handler import OWN, ProxyHandler, names_this_machine, raw_target
 from registry_contracts.traffic.redaction import TrafficRedactor
-from registry_contracts.traffic.relay import RelayFault
 from registry_contracts.traffic.report import BY_HAND, Judged, level_of, side_of
 
 _LARGEST_REQUEST: Final = 16 * 1024**2
@@ -71,13 +70,8 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_STATUSES: Final[tuple[tuple[type[Exception], int], ...]] = (
-    (UsageError, 422),
-    (GuardViolation, 403),
-    (RelayFault, 502),
-    (EnvironmentFault, 502),
-    (RegistryContractsError, 500),
-)
+#: Statuses of the page's own answers; 500 for any other error.
+_STATUSES: Final = {UsageError: 422, GuardViolation: 403, EnvironmentFault: 502}
 
 
 def page_application(
@@ -118,8 +112,9 @@ def page_application(
 async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
-    except (RegistryContractsError, RelayFault) as error:
-        return _own_answer(str(error), next(status for kind, status in _STATUSES if isinstance(error, kind)))
+    except RegistryContractsError as error:
+        statuses = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
+        return _own_answer(str(error), next(statuses, 500))
     except web.HTTPRequestEntityTooLarge:
         return _own_answer("the request is larger than the page takes; send it with `call`", 413)
     except web.HTTPException as error:

@@ -50,7 +50,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 Pairs = list[tuple[str, str]]
 
 
-class RelayFault(Exception):
+class RelayFault(EnvironmentFault):
     """The target gave no answer; the text is the reason in a few words."""
 
 

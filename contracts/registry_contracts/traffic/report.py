@@ -239,9 +239,9 @@ class TrafficReport:
         return {name: self.used[name] for name in load_description().operations}
 
     @property
-    def never(self) -> tuple[str, ...]:
-        """The operations without a request."""
-        return tuple(name for name, times in self.operations.items() if not times)
+    def exercised(self) -> dict[str, int]:
+        """The operations with a request."""
+        return {name: times for name, times in self.operations.items() if times}
 
     @property
     def verdict(self) -> tuple[ExitCode, str]:
@@ -261,7 +261,7 @@ class TrafficReport:
         if spoilt == used:
             fault = self.not_answered.most_common(1)[0][0]
             return ExitCode.INCONCLUSIVE, f"the environment gave no answer of the service ({fault})"
-        operations = many(len(self.operations) - len(self.never), "operation")
+        operations = many(len(self.exercised), "operation")
         kept = f"{many(used, 'request')} of {operations} {'keeps' if used == 1 else 'keep'} the interface"
         unanswered = f"; {many(spoilt, 'answer')} not judged: the environment" if spoilt else ""
         doubtful = sum(each.standing is Standing.UNCONFIRMED for each in self.findings)
@@ -342,13 +342,11 @@ class TrafficReport:
         yield from self.notes
 
     def _coverage(self) -> Iterator[str]:
-        used = [f"{name} {times}" for name, times in self.operations.items() if times]
-        if used:
+        if used := [f"{name} {times}" for name, times in self.exercised.items()]:
             yield f"exercised    {many(len(used), 'operation')}: {', '.join(used)}"
-        if self.never:
-            yield f"never        {many(len(self.never), 'operation')}: {', '.join(self.never)}"
-        held = [str(clause.level) for clause in load_catalogue() if self.held[clause.id]]
-        if held:
+        if never := [name for name in self.operations if name not in self.exercised]:
+            yield f"never        {many(len(never), 'operation')}: {', '.join(never)}"
+        if held := [str(clause.level) for clause in load_catalogue() if self.held[clause.id]]:
             yield f"clauses      {len(held)} were judged and held at least once, {held.count('must')} of them must"
         if by_hand := self.counted["by_hand"]:
             yield f"by hand      {many(by_hand, 'exchange')} from the page, whose own faults do not count"
@@ -381,10 +379,11 @@ class TrafficReport:
 
     def consumer_toml(self) -> str:
         """Return a consumer file with the used operations, of which there is at least one."""
-        used = {name: times for name, times in self.operations.items() if times}
-        width = max(map(len, used)) + len('"",')
+        width = max(map(len, self.exercised)) + len('"",')
         lines = [f"# What {plain_line(self.source or '')} uses of the interface.", "operations = ["]
-        lines += [f"    {json.dumps(name) + ',':<{width}}  # {times}" for name, times in used.items()]
+        lines += [
+            f"    {json.dumps(name) + ',':<{width}}  # {times}" for name, times in self.exercised.items()
+        ]
         lines.append("]")
         realms = [f"{name} ({times})" for name, times in self.realms.items() if name != ANY_REALM]
         if realms:

@@ -14,7 +14,7 @@ import pytest
 from registry_contracts.evidence.findings import Standing
 from registry_contracts.traffic.archive import read_har
 from registry_contracts.traffic.check import check_archive
-from registry_contracts.traffic.overlaps import Span, overlapping
+from registry_contracts.traffic.overlaps import mark_overlaps
 from registry_contracts.traffic.report import TrafficReport, fault_of, side_of
 from tests.meta.traffic.sample_traffic import SITE, entry
 
@@ -176,8 +176,9 @@ def test_what_was_under_way_beside_a_write_overlaps_with_it(archive: Archive) ->
     elsewhere = entry("HEAD", DRAFT.replace("mine", "theirs"), 404, at=0.005)
     untimed = entry("HEAD", DRAFT.replace("mine", "others"), 404, at=1)
     del untimed["startedDateTime"]
-    read = read_har(archive([save, beside, after, elsewhere, untimed]), "x")
-    assert overlapping([Span.of(each) for each in read]) == [False, True, False, False, True]
+    exchanges = read_har(archive([save, beside, after, elsewhere, untimed]), "x").exchanges
+    mark_overlaps(exchanges)
+    assert [each.overlapped for each in exchanges] == [False, True, False, False, True]
 
 
 def test_an_archive_that_lost_its_credentials_says_nothing_about_tokens(archive: Archive) -> None:
