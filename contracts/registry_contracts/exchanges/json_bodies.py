@@ -59,7 +59,7 @@ def _parsed(content: bytes, doubled: list[str]) -> Any:
         raise _Flawed(_TOO_DEEP) from None
     except ValueError:
         raise _Flawed("not JSON") from None
-    if content.count(b"[") + content.count(b"{") > DEEPEST and nests_deeper(value, DEEPEST):
+    if nests_deeper(value, DEEPEST):
         raise _Flawed(_TOO_DEEP)
     return value
 

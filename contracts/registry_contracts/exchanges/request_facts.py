@@ -49,9 +49,6 @@ _SHOWN: Final = 200
 #: Longest part of a name in the path that is shown.
 _NAME_SHOWN: Final = 140
 _HALVES: Final = re.compile("[\ud800-\udfff]")
-#: Bytes that a lone surrogate is written with.
-_HALF_SIGN: Final = rb"\ud"
-_HALF_BYTE: Final = b"\xed"
 
 
 @dataclass(frozen=True)
@@ -182,9 +179,7 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
         except (ValueError, RecursionError):
             yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
             return
-    if _HALF_SIGN in content.lower() or _HALF_BYTE in content:
-        value = _readable(value)
-    yield from _of_value(schema, value)
+    yield from _of_value(schema, _readable(value))
 
 
 def faults_of_body(operation: str, value: Any) -> Iterator[RequestFault]:
