@@ -182,6 +182,12 @@ Problems = Iterator[Problem]
 _TYPES: dict[Kind, type] = {Kind.STRING: str, Kind.INTEGER: int, Kind.BOOLEAN: bool}
 
 
+def header_of(document: Any) -> dict[str, Any]:
+    """Return the header of a document; empty where it has none."""
+    header = document.get("header") if isinstance(document, dict) else None
+    return header if isinstance(header, dict) else {}
+
+
 @dataclass(frozen=True)
 class Expectation:
     """What a document must agree with; ``knows`` tells whether a record exists in the realm."""
@@ -293,8 +299,7 @@ class Validator:
 
     def of_declared(self, document: dict[str, Any], kind: RecordType) -> Problems:
         """Yield the problems of texts in languages that the header does not list."""
-        header = document.get("header")
-        declared = header.get("languages") if isinstance(header, dict) else None
+        declared = header_of(document).get("languages")
         if not isinstance(declared, list):
             return
         for field in kind.fields:
