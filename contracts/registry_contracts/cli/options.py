@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -181,3 +182,18 @@ def print_lines(lines: Iterable[str]) -> None:
     """Print each line without line breaks in it, and without colours outside a terminal."""
     for line in lines:
         click.echo(one_line(line))
+
+
+LABEL: Final = 12
+_LINE_WIDTH: Final = 118
+
+
+def labelled(label: str, text: str) -> str:
+    """Put a text behind a label, wrapped and indented."""
+    indent = " " * LABEL
+    lines = textwrap.wrap(
+        click.unstyle(text), _LINE_WIDTH - LABEL, break_long_words=False, break_on_hyphens=False
+    ) or [""]
+    if len(lines) == 1:
+        return f"{label:<{LABEL}}{' '.join(text.split())}"
+    return f"{label:<{LABEL}}" + f"\n{indent}".join(lines)
