@@ -30,7 +30,6 @@ from registry_contracts.checks.workflow import RECORD_FOUND
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response, read_timestamp
 from registry_contracts.exchanges.redaction import SHORTEST_TOKEN, credential
-from registry_contracts.exchanges.request_facts import Credentials
 
 #: A token is surely valid until this long before its expiration, even if clocks differ.
 _MARGIN: Final = timedelta(minutes=2)
@@ -96,7 +95,7 @@ class SignIns:
         issued = self._issued.get((step.site, _digest(token))) if token is not None else None
         if issued is None or issued.good_until is None or started is None or not step.right:
             return
-        made_up = step.facts.credentials is Credentials.MADE_UP
+        made_up = step.facts.made_up
         # The document does not say whether other spellings of the scheme are accepted.
         as_written = (step.exchange.request_headers.get("Authorization") or "").startswith("Bearer ")
         if started >= issued.good_until or made_up or step.answer is None or not as_written:

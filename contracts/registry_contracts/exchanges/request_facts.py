@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -351,24 +350,15 @@ def _roots() -> frozenset[tuple[str, ...]]:
     )
 
 
-class Credentials(StrEnum):
-    """The content of a request's Authorization header."""
-
-    NONE = "none"
-    TOKEN = "a token of the service"  # noqa: S105 - a description
-    MADE_UP = "made up"
-    UNKNOWN = "a token that is unknown here"
-
-
 @dataclass(frozen=True)
 class RequestFacts:
-    """A decoded request: its operation, parameters, realm, credentials and faults."""
+    """A decoded request: its operation, parameters, realm and faults; `made_up`: its token was surely never issued."""
 
     operation: Operation
     path: Mapping[str, str]
     query: tuple[tuple[str, str], ...]
     realm: str | None
-    credentials: Credentials
+    made_up: bool
     faults: tuple[RequestFault, ...]
     base_url: str
 
@@ -399,26 +389,19 @@ def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None)
         path,
         query,
         exchange.request_headers.get("realm", by_query),
-        _credentials(exchange.request_headers, knows),
+        _is_made_up(exchange.request_headers, knows),
         faults,
         matched.base_url,
     )
 
 
-def _credentials(headers: Headers, knows: Callable[[str], bool] | None) -> Credentials:
-    value = headers.get("authorization", "")
-    scheme, _, token = value.strip().partition(" ")
-    if not value.strip():
-        return Credentials.NONE
-    if scheme.lower() != _SCHEME:
-        # The document does not say whether a token is accepted with another scheme, or without one.
-        made_up = knows is not None and not knows(token or scheme)
-        return Credentials.MADE_UP if made_up else Credentials.UNKNOWN
-    if not token:
-        return Credentials.MADE_UP
-    if token == REDACTED or (knows is not None and knows(token)):
-        return Credentials.TOKEN
-    return Credentials.UNKNOWN if knows is None else Credentials.MADE_UP
+def _is_made_up(headers: Headers, knows: Callable[[str], bool] | None) -> bool:
+    scheme, _, token = headers.get("authorization", "").strip().partition(" ")
+    if scheme.lower() == _SCHEME and token in ("", REDACTED):
+        return not token
+    # The document does not say whether a token is accepted with another scheme, or without one.
+    given = token or scheme
+    return bool(given) and knows is not None and not knows(given)
 
 
 def scheme_fault(headers: Mapping[str, str]) -> RequestFault | None:
@@ -440,8 +423,7 @@ _NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token wa
 
 def all_faults(facts: RequestFacts) -> tuple[RequestFault, ...]:
     """The faults of a request, including a token that the service never issued."""
-    made_up = facts.credentials is Credentials.MADE_UP and facts.operation.protected
-    return (*facts.faults, _NEVER_ISSUED) if made_up else facts.faults
+    return (*facts.faults, _NEVER_ISSUED) if facts.made_up and facts.operation.protected else facts.faults
 
 
 def clauses_of(facts: RequestFacts) -> Iterator[tuple[RequestFault, Clause]]:
