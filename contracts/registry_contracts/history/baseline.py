@@ -165,10 +165,9 @@ def save_drift_settings(run_folder: Path, mode: Mode, path: Path) -> None:
 
 def load_drift_settings(run_folder: Path) -> tuple[DriftSettings, Baseline | None] | None:
     """Read the drift settings and the baseline of a run folder; None for a folder without them."""
-    try:
-        settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
-    except FileNotFoundError:
+    if not (run_folder / SETTINGS_FILE).exists():
         return None
+    settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
     accepted = read(run_folder / BASELINE_FILE) if settings.known else None
     if settings.known and accepted is None:
         raise UsageError(f"{run_folder / BASELINE_FILE} is absent: the run folder is not complete")
