@@ -298,29 +298,19 @@ CLOSING_SLASH: Final = RequestFault(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedRequest:
-    """A request's operation of the interface, with the decoded values of its path parameters.
-
-    `base_url` precedes the operation's path; `slash` says that an additional slash follows it.
-    """
-
-    operation: Operation
-    path: Mapping[str, str]
-    base_url: str
-    slash: bool
-
-
-def match_request(method: str, url: str) -> MatchedRequest | None:
+def match_request(method: str, url: str) -> tuple[Operation, Mapping[str, str], str, bool] | None:
     """The operation of a request, by its method and path; None without a match.
 
     The base URL may have any prefix, the path may be percent-encoded, and a closing slash may follow.
+
+    Returns:
+        Also the decoded values of its path parameters, the base URL before the path, and whether a slash follows it.
     """
     for base_url, path in _roots_in(url):
         for slash, below in enumerate(dict.fromkeys((path, path.removesuffix("/")))):
             matched = load_description().match(method, below)
             if matched is not None:
-                return MatchedRequest(*matched, base_url, bool(slash))
+                return *matched, base_url, bool(slash)
     return None
 
 
@@ -372,13 +362,13 @@ def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None)
     matched = match_request(exchange.method, exchange.url)
     if matched is None:
         return None
-    operation, path = matched.operation, matched.path
+    operation, path, base_url, slash = matched
     query = tuple(parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True))
     # A realm in the query counts only if the document lists that parameter.
     by_query = dict(reversed(query)).get("Realm") if "Realm" in operation.query_parameters else None
     schema = body_schema(operation.id)
     faults = (
-        *([CLOSING_SLASH] if matched.slash else []),
+        *([CLOSING_SLASH] if slash else []),
         *(fault for name, value in path.items() for fault in _in_path(operation, name, value)),
         *_in_query(operation, query),
         *_in_headers(exchange, operation, query),
@@ -391,7 +381,7 @@ def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None)
         exchange.request_headers.get("realm", by_query),
         _is_made_up(exchange.request_headers, knows),
         faults,
-        matched.base_url,
+        base_url,
     )
 
 
