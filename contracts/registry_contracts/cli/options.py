@@ -109,7 +109,6 @@ alone: Final = click.option(
     is_flag=True,
     help="Judge sequences at once: no other client writes, and no request is missing.",
 )
-comparison_options: Final = together(*map(run_option, COMPARISON))
 selection_options: Final = together(*map(run_option, SELECTION))
 judging_options: Final = together(
     *(run_option(option) for option in JUDGING if option is not TARGET),
@@ -118,9 +117,7 @@ judging_options: Final = together(
         "--workers", metavar="N", type=click.IntRange(1), help="Number of parallel processes for cases."
     ),
 )
-evidence_options: Final = together(
-    run_option(REPORTS), run_option(KEEP), run_option(UNPACKED), comparison_options
-)
+evidence_options: Final = together(*map(run_option, (REPORTS, KEEP, UNPACKED, *COMPARISON)))
 
 
 def write_output(output: Path, text: str, option: str = "-o") -> None:
