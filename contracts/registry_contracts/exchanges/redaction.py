@@ -115,21 +115,29 @@ class _Words:
     """Many words that are searched in a text at once, in a time that does not grow with their number."""
 
     def __init__(self) -> None:
-        self._words: list[bytes] = []
-        self._automaton: BytesAhoCorasick | None = None
+        self._fresh: list[bytes] = []
+        #: Words with their automatons. Each has over twice as many words as the next, so that each word is rebuilt a
+        #: few times only; in a recording with a thousand tokens, one automaton for all would take minutes to build anew.
+        self._built: list[tuple[list[bytes], BytesAhoCorasick]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._fresh or self._built)
 
     def add(self, words: Iterable[bytes]) -> None:
         """Add words, in lower case."""
-        self._words += filter(None, words)
-        self._automaton = None
+        self._fresh += filter(None, words)
 
     def places(self, lowered: bytes) -> list[tuple[int, int]]:
         """Where words are in a text in lower case; overlapping places are joined."""
-        if self._automaton is None:
+        while self._fresh and self._built and len(self._built[-1][0]) <= 2 * len(self._fresh):
+            self._fresh += self._built.pop()[0]
+        if self._fresh:
             # This implementation is the fastest to build.
-            self._automaton = BytesAhoCorasick(self._words, implementation=Implementation.NoncontiguousNFA)
-        found = self._automaton.find_matches_as_indexes(lowered, overlapping=True)
-        return _joined((start, end) for _, start, end in found)
+            automaton = BytesAhoCorasick(self._fresh, implementation=Implementation.NoncontiguousNFA)
+            self._built.append((self._fresh, automaton))
+            self._fresh = []
+        found = (each.find_matches_as_indexes(lowered, overlapping=True) for _, each in self._built)
+        return _joined((start, end) for _, start, end in chain.from_iterable(found))
 
 
 def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -209,6 +217,8 @@ class Redactor:
     def _places(self, lowered: bytes, *, all_secret: bool = False) -> list[tuple[int, int]]:
         """Where secrets are in a text in lower case; ordinary words count in the places of secrets only."""
         places = self._words.places(lowered)
+        if not self._ordinary:
+            return places
         named = [each.span(each.lastgroup or 0) for each in _NAMED.finditer(lowered)]
         for start, end in [(0, len(lowered))] if all_secret else named:
             places += [(start + at, start + to) for at, to in self._ordinary.places(lowered[start:end])]
