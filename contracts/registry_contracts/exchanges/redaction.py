@@ -117,7 +117,7 @@ class _Words:
     def __init__(self) -> None:
         self._fresh: list[bytes] = []
         #: Words with their automatons. Each has over twice as many words as the next, so that each word is rebuilt a
-        #: few times only; in a recording with a thousand tokens, one automaton for all would take minutes to build anew.
+        #: few times only. One automaton for all would take minutes in a recording with some thousand tokens.
         self._built: list[tuple[list[bytes], BytesAhoCorasick]] = []
 
     def __bool__(self) -> bool:
