@@ -323,7 +323,7 @@ def write_past(folder: Path, past: Past) -> None:
 def read_past(folder: Path) -> Past:
     """Read `past.json` of a run folder; without the file, an empty past."""
     path = folder / PAST_FILE_NAME
-    return read_file(path, Past) if path.exists() else Past()
+    return read_file(path, Past) if os.path.lexists(path) else Past()
 
 
 def _minute(moment: str | None) -> str:
