@@ -31,7 +31,7 @@ def run_to_the_end(command: click.Command, name: str, refused: Callable[[], obje
     """
     _open_closed_streams()
     with _safe_output():
-        code = _guarded(command, name, refused)
+        code = _run(command, name, refused)
     sys.exit(code)
 
 
@@ -82,18 +82,10 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _guarded(command: click.Command, name: str, refused: Callable[[], object]) -> int:
-    try:
-        with _interruptible():
-            return _run(command, name, refused)
-    except KeyboardInterrupt:
-        return _complain("interrupted", ExitCode.INTERRUPTED)
-
-
 def _run(command: click.Command, name: str, refused: Callable[[], object]) -> int:
     try:
-        code = int(command.main(prog_name=name, standalone_mode=False) or 0)
-        if sys.stdout is not None:
+        with _interruptible():
+            code = int(command.main(prog_name=name, standalone_mode=False) or 0)
             sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
@@ -105,7 +97,7 @@ def _run(command: click.Command, name: str, refused: Callable[[], object]) -> in
         if isinstance(error, UsageError):
             refused()
         return _complain(str(error), error.exit_code)
-    except click.Abort:
+    except (KeyboardInterrupt, click.Abort):
         return _complain("interrupted", ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - whatever breaks must not end as 1, which is a verdict
         return _complain(breakdown(error), ExitCode.ERROR)

@@ -257,7 +257,7 @@ def pack_file(path: Path) -> Path:
     return packed
 
 
-def read_own(path: Path, advice: str) -> bytes:
+def read_own(path: Path, advice: str = "") -> bytes:
     """Return the content of a file that the suite wrote.
 
     Args:
@@ -278,16 +278,9 @@ def read_file(path: Path, shape: type[Shape]) -> Shape:
     """Read a JSON file as an object of its declared type.
 
     Raises:
-        FileNotFoundError: it does not exist.
-        UsageError: it cannot be read, is not JSON, or does not fit; one line with its path.
+        UsageError: it does not exist, cannot be read, is not JSON, or does not fit; one line with its path.
     """
-    try:
-        content = read_bytes(path)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    return convert(parse(content, str(path)), shape, str(path))
+    return convert(parse(read_own(path), str(path)), shape, str(path))
 
 
 def plain(value: Any) -> Any:

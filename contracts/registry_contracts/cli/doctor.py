@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from registry_contracts.cli import manual_commands
+from registry_contracts.cli.leftovers import left_as_data, print_left, reporting_left
 from registry_contracts.cli.options import as_json, print_lines, reports, sandbox_arguments, target, wait
 from registry_contracts.cli.run import forecast_of_gate
 from registry_contracts.errors import ExitCode
@@ -72,7 +72,7 @@ def command(
     """  # noqa: D301 - click's mark for lines to be left as they are
     left = Leftovers()
     options = SessionOptions(target, sandbox_arguments, reports)
-    with manual_commands.reporting_left(left), open_manual_session(options, left) as session:
+    with reporting_left(left), open_manual_session(options, left) as session:
         readiness = examine(session, write=write, wait_seconds=wait)
         aimed = session.target
     # A target that no run can judge yet costs nothing.
@@ -82,7 +82,7 @@ def command(
         click.echo(json_text(named | _as_data(readiness, gate, left), indent=2))
     else:
         print_lines(_lines(readiness, gate, aimed.in_words))
-        manual_commands.print_left(left)
+        print_left(left)
     return _VERDICTS[readiness.state][0]
 
 
@@ -122,5 +122,5 @@ def _as_data(readiness: Readiness, gate: Forecast | None, left: Leftovers) -> di
         "costs": {"gate": {name: getattr(gate, name) for name in costs} | {"temporary_files": gate.files}}
         if gate
         else {},
-        "left": manual_commands.left_as_data(left),
+        "left": left_as_data(left),
     }

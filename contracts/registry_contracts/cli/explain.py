@@ -13,8 +13,7 @@ from msgspec import structs
 
 from registry_contracts.checks.table import UNIVERSAL
 from registry_contracts.cli.list import faults, variants
-from registry_contracts.cli.manual_commands import labelled
-from registry_contracts.cli.options import as_json, kept_reports, print_lines
+from registry_contracts.cli.options import as_json, kept_reports, labelled, print_lines
 from registry_contracts.errors import UsageError
 from registry_contracts.file_formats import plain
 from registry_contracts.history import runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -108,7 +109,6 @@ alone: Final = click.option(
     is_flag=True,
     help="Judge sequences at once: no other client writes, and no request is missing.",
 )
-comparison_options: Final = together(*map(run_option, COMPARISON))
 selection_options: Final = together(*map(run_option, SELECTION))
 judging_options: Final = together(
     *(run_option(option) for option in JUDGING if option is not TARGET),
@@ -117,9 +117,7 @@ judging_options: Final = together(
         "--workers", metavar="N", type=click.IntRange(1), help="Number of parallel processes for cases."
     ),
 )
-evidence_options: Final = together(
-    run_option(REPORTS), run_option(KEEP), run_option(UNPACKED), comparison_options
-)
+evidence_options: Final = together(*map(run_option, (REPORTS, KEEP, UNPACKED, *COMPARISON)))
 
 
 def write_output(output: Path, text: str, option: str = "-o") -> None:
@@ -181,3 +179,18 @@ def print_lines(lines: Iterable[str]) -> None:
     """Print each line without line breaks in it, and without colours outside a terminal."""
     for line in lines:
         click.echo(one_line(line))
+
+
+LABEL: Final = 12
+_LINE_WIDTH: Final = 118
+
+
+def labelled(label: str, text: str) -> str:
+    """Put a text behind a label, wrapped and indented."""
+    indent = " " * LABEL
+    lines = textwrap.wrap(
+        click.unstyle(text), _LINE_WIDTH - LABEL, break_long_words=False, break_on_hyphens=False
+    ) or [""]
+    if len(lines) == 1:
+        return f"{label:<{LABEL}}{' '.join(text.split())}"
+    return f"{label:<{LABEL}}" + f"\n{indent}".join(lines)

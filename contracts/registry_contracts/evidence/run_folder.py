@@ -137,7 +137,7 @@ def prune(reports: Path, keep: int) -> list[Path]:
 def _is_done_with(folder: Path) -> bool:
     try:
         facts = read_file(folder / RUN_FILE, dict[str, Any])
-    except (FileNotFoundError, UsageError):
+    except UsageError:
         return False
     return bool(facts.get("finished")) and facts.get("left") == 0
 

@@ -27,9 +27,9 @@ _STATUSES_OF_ORIGINS: Final = frozenset(
     | {*range(421, 427), 428, 429, 431, 451, *range(500, 509), 510}
 )
 #: So many odd answers in a row are the service's own, if other requests are answered.
-OFTEN: Final = 3
+_OFTEN: Final = 3
 #: The same for writes, which are sent rarely.
-OFTEN_WRITTEN: Final = 2
+_OFTEN_WRITTEN: Final = 2
 #: So many successes of an operation show how it answers.
 _KNOWN_AFTER: Final = 2
 #: Reads of so many operations show how the site answers.
@@ -187,7 +187,7 @@ class ForeignAnswers:
 
     def comes_again(self, exchange: Exchange, site: str = "") -> bool:
         """Whether its operation just gave several odd answers in a row."""
-        often = OFTEN if harmless(exchange) else OFTEN_WRITTEN
+        often = _OFTEN if harmless(exchange) else _OFTEN_WRITTEN
         return self._rows.get((site, exchange.operation or ""), (0, 0))[0] >= often
 
     def accept(self, exchange: Exchange, site: str = "") -> None:

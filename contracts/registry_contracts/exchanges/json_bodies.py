@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any, Final
 
 from registry_contracts.file_formats import nests_deeper, whole_number
@@ -15,8 +16,8 @@ _TOO_DEEP: Final = f"nested deeper than {DEEPEST} levels"
 _BYTE_ORDER_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-class _Flawed(Exception):
-    """A body is not JSON, for the reason in the text."""
+class _NotAValue(Exception):
+    """A body holds a constant that is not JSON, which the text names."""
 
 
 def read_json(content: bytes) -> tuple[Any, str | None]:
@@ -26,42 +27,36 @@ def read_json(content: bytes) -> tuple[Any, str | None]:
         The value, or None if the body is not JSON; and its flaw, or None. Of a member that an object holds twice the
         last one counts, as most readers do it, and the flaw names it.
     """
-    doubled: list[str] = []
-    try:
-        value = _parsed(content, doubled)
-    except _Flawed as flaw:
-        return None, str(flaw)
-    if doubled:
-        return value, f"the member {doubled[0]!r} stands twice in one object"
-    marked = content.startswith(_BYTE_ORDER_MARKS)
-    return value, "a byte order mark, which JSON does not have" if marked else None
-
-
-def _parsed(content: bytes, doubled: list[str]) -> Any:
-    """The value of a body; adds the names of duplicate members of objects to `doubled`."""
     if not content.strip():
-        raise _Flawed("an empty body")
+        return None, "an empty body"
+    doubled: list[str] = []
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) < len(pairs):
-            seen: set[str] = set()
-            doubled.extend(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+            counts = Counter(name for name, _ in pairs)
+            doubled.extend(name for name, times in counts.items() if times > 1)
         return members
 
     try:
         value = json.loads(
             content, object_pairs_hook=members, parse_constant=_no_constant, parse_int=whole_number
         )
-    except UnicodeDecodeError:
-        raise _Flawed("bytes that are not UTF-8") from None
+        flaw = _TOO_DEEP if nests_deeper(value, DEEPEST) else None
     except RecursionError:
-        raise _Flawed(_TOO_DEEP) from None
+        flaw = _TOO_DEEP
+    except UnicodeDecodeError:
+        flaw = "bytes that are not UTF-8"
+    except _NotAValue as constant:
+        flaw = f"{constant}, which is not a JSON value"
     except ValueError:
-        raise _Flawed("not JSON") from None
-    if content.count(b"[") + content.count(b"{") > DEEPEST and nests_deeper(value, DEEPEST):
-        raise _Flawed(_TOO_DEEP)
-    return value
+        flaw = "not JSON"
+    if flaw:
+        return None, flaw
+    if doubled:
+        return value, f"the member {doubled[0]!r} stands twice in one object"
+    marked = content.startswith(_BYTE_ORDER_MARKS)
+    return value, "a byte order mark, which JSON does not have" if marked else None
 
 
 def holds_masses(content: bytes | bytearray) -> bool:
@@ -70,4 +65,4 @@ def holds_masses(content: bytes | bytearray) -> bool:
 
 
 def _no_constant(name: str) -> Any:
-    raise _Flawed(f"{name}, which is not a JSON value")
+    raise _NotAValue(name)

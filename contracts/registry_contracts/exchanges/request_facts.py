@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -49,9 +48,6 @@ _SHOWN: Final = 200
 #: Longest part of a name in the path that is shown.
 _NAME_SHOWN: Final = 140
 _HALVES: Final = re.compile("[\ud800-\udfff]")
-#: Bytes that a lone surrogate is written with.
-_HALF_SIGN: Final = rb"\ud"
-_HALF_BYTE: Final = b"\xed"
 
 
 @dataclass(frozen=True)
@@ -182,9 +178,7 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
         except (ValueError, RecursionError):
             yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
             return
-    if _HALF_SIGN in content.lower() or _HALF_BYTE in content:
-        value = _readable(value)
-    yield from _of_value(schema, value)
+    yield from _of_value(schema, _readable(value))
 
 
 def faults_of_body(operation: str, value: Any) -> Iterator[RequestFault]:
@@ -304,29 +298,19 @@ CLOSING_SLASH: Final = RequestFault(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedRequest:
-    """A request's operation of the interface, with the decoded values of its path parameters.
-
-    `base_url` precedes the operation's path; `slash` says that an additional slash follows it.
-    """
-
-    operation: Operation
-    path: Mapping[str, str]
-    base_url: str
-    slash: bool
-
-
-def match_request(method: str, url: str) -> MatchedRequest | None:
+def match_request(method: str, url: str) -> tuple[Operation, Mapping[str, str], str, bool] | None:
     """The operation of a request, by its method and path; None without a match.
 
     The base URL may have any prefix, the path may be percent-encoded, and a closing slash may follow.
+
+    Returns:
+        Also the decoded values of its path parameters, the base URL before the path, and whether a slash follows it.
     """
     for base_url, path in _roots_in(url):
         for slash, below in enumerate(dict.fromkeys((path, path.removesuffix("/")))):
             matched = load_description().match(method, below)
             if matched is not None:
-                return MatchedRequest(*matched, base_url, bool(slash))
+                return *matched, base_url, bool(slash)
     return None
 
 
@@ -356,24 +340,15 @@ def _roots() -> frozenset[tuple[str, ...]]:
     )
 
 
-class Credentials(StrEnum):
-    """The content of a request's Authorization header."""
-
-    NONE = "none"
-    TOKEN = "a token of the service"  # noqa: S105 - a description
-    MADE_UP = "made up"
-    UNKNOWN = "a token that is unknown here"
-
-
 @dataclass(frozen=True)
 class RequestFacts:
-    """A decoded request: its operation, parameters, realm, credentials and faults."""
+    """A decoded request: its operation, parameters, realm and faults; `made_up`: its token was surely never issued."""
 
     operation: Operation
     path: Mapping[str, str]
     query: tuple[tuple[str, str], ...]
     realm: str | None
-    credentials: Credentials
+    made_up: bool
     faults: tuple[RequestFault, ...]
     base_url: str
 
@@ -387,13 +362,13 @@ def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None)
     matched = match_request(exchange.method, exchange.url)
     if matched is None:
         return None
-    operation, path = matched.operation, matched.path
+    operation, path, base_url, slash = matched
     query = tuple(parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True))
     # A realm in the query counts only if the document lists that parameter.
     by_query = dict(reversed(query)).get("Realm") if "Realm" in operation.query_parameters else None
     schema = body_schema(operation.id)
     faults = (
-        *([CLOSING_SLASH] if matched.slash else []),
+        *([CLOSING_SLASH] if slash else []),
         *(fault for name, value in path.items() for fault in _in_path(operation, name, value)),
         *_in_query(operation, query),
         *_in_headers(exchange, operation, query),
@@ -404,26 +379,19 @@ def read_request(exchange: Exchange, knows: Callable[[str], bool] | None = None)
         path,
         query,
         exchange.request_headers.get("realm", by_query),
-        _credentials(exchange.request_headers, knows),
+        _is_made_up(exchange.request_headers, knows),
         faults,
-        matched.base_url,
+        base_url,
     )
 
 
-def _credentials(headers: Headers, knows: Callable[[str], bool] | None) -> Credentials:
-    value = headers.get("authorization", "")
-    scheme, _, token = value.strip().partition(" ")
-    if not value.strip():
-        return Credentials.NONE
-    if scheme.lower() != _SCHEME:
-        # The document does not say whether a token is accepted with another scheme, or without one.
-        made_up = knows is not None and not knows(token or scheme)
-        return Credentials.MADE_UP if made_up else Credentials.UNKNOWN
-    if not token:
-        return Credentials.MADE_UP
-    if token == REDACTED or (knows is not None and knows(token)):
-        return Credentials.TOKEN
-    return Credentials.UNKNOWN if knows is None else Credentials.MADE_UP
+def _is_made_up(headers: Headers, knows: Callable[[str], bool] | None) -> bool:
+    scheme, _, token = headers.get("authorization", "").strip().partition(" ")
+    if scheme.lower() == _SCHEME and token in ("", REDACTED):
+        return not token
+    # The document does not say whether a token is accepted with another scheme, or without one.
+    given = token or scheme
+    return bool(given) and knows is not None and not knows(given)
 
 
 def scheme_fault(headers: Mapping[str, str]) -> RequestFault | None:
@@ -445,8 +413,7 @@ _NEVER_ISSUED = RequestFault("header.Authorization:unknown-value", "the token wa
 
 def all_faults(facts: RequestFacts) -> tuple[RequestFault, ...]:
     """The faults of a request, including a token that the service never issued."""
-    made_up = facts.credentials is Credentials.MADE_UP and facts.operation.protected
-    return (*facts.faults, _NEVER_ISSUED) if made_up else facts.faults
+    return (*facts.faults, _NEVER_ISSUED) if facts.made_up and facts.operation.protected else facts.faults
 
 
 def clauses_of(facts: RequestFacts) -> Iterator[tuple[RequestFault, Clause]]:

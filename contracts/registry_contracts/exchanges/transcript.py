@@ -21,9 +21,7 @@ def json_of(body: Body) -> Any:
 
     Lone surrogates, which JSON can escape but UTF-8 cannot encode, stay escaped. Checks read bodies exactly instead.
     """
-    content = body.content
-    # Most bodies hold neither escapes nor bytes beyond ASCII.
-    return body.json if content.isascii() and b"\\u" not in content else encodable(body.json)
+    return encodable(body.json)
 
 
 _SHOWN_CHARACTERS = 20_000

@@ -6,6 +6,7 @@ raise a `UsageError` of one line that names the file.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -165,10 +166,9 @@ def save_drift_settings(run_folder: Path, mode: Mode, path: Path) -> None:
 
 def load_drift_settings(run_folder: Path) -> tuple[DriftSettings, Baseline | None] | None:
     """Read the drift settings and the baseline of a run folder; None for a folder without them."""
-    try:
-        settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
-    except FileNotFoundError:
+    if not os.path.lexists(run_folder / SETTINGS_FILE):
         return None
+    settings = read_file(run_folder / SETTINGS_FILE, DriftSettings)
     accepted = read(run_folder / BASELINE_FILE) if settings.known else None
     if settings.known and accepted is None:
         raise UsageError(f"{run_folder / BASELINE_FILE} is absent: the run folder is not complete")

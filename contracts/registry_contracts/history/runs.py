@@ -322,10 +322,8 @@ def write_past(folder: Path, past: Past) -> None:
 
 def read_past(folder: Path) -> Past:
     """Read `past.json` of a run folder; without the file, an empty past."""
-    try:
-        return read_file(folder / PAST_FILE_NAME, Past)
-    except FileNotFoundError:
-        return Past()
+    path = folder / PAST_FILE_NAME
+    return read_file(path, Past) if os.path.lexists(path) else Past()
 
 
 def _minute(moment: str | None) -> str:

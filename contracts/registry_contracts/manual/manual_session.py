@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -199,11 +198,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
 def _run_folder(options: SessionOptions, target: Target, token: str, left: Leftovers) -> Iterator[Path]:
     """Make a run folder for the ledger; remove it at the end unless something stays on the target."""
     folder = new_folder(options.reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
-    try:
-        lock = ProcessLock(folder, _CONTROLLER)
-    except UsageError:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+    lock = ProcessLock(folder, _CONTROLLER)
     facts = {
         "target": target.name,
         "base_url": target.base_url,

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, Final
 
 from registry_contracts.checks.errors_array import was_taken
@@ -58,20 +59,14 @@ class RecordedSettings:
     requests: int = 0
 
 
-@dataclass(frozen=True)
-class _Role:
-    """The setting for a record; a role of higher weight, or a later one of equal weight, replaces an earlier one."""
-
-    setting: str
-    weight: int
-
-
-_TAKEN: Final = _Role("existing_identifier", 2)
-_LOCKED: Final = _Role("locked_identifier", 2)
+#: The setting for a record, and its weight: a heavier role, or a later one of equal weight, replaces an earlier one.
+_Role = tuple[str, int]
+_TAKEN: Final[_Role] = ("existing_identifier", 2)
+_LOCKED: Final[_Role] = ("locked_identifier", 2)
 #: Weaker, as an account other than the author may have asked.
-_NOT_OURS: Final = _Role("others_identifier", 1)
+_NOT_OURS: Final[_Role] = ("others_identifier", 1)
 #: Weakest, as the record's owner is unknown.
-_THERE: Final = _Role("existing_identifier", 0)
+_THERE: Final[_Role] = ("existing_identifier", 0)
 
 
 def learn(exchanges: Iterable[Exchange], *, keep_personal_data: bool = False) -> RecordedSettings:
@@ -109,8 +104,8 @@ class _Learner:
         learned.base_url = addresses.most_common(1)[0][0] if addresses else ""
         learned.names = ServiceNames(self._names.scheme or None, {}, {}, self._names.realm_header or None)
         for realm, roles in self._roles.items():
-            for identifier, role in sorted(roles.items(), key=lambda known: -known[1].weight):
-                learned.realms[realm].setdefault(role.setting, identifier)
+            for identifier, (setting, _) in sorted(roles.items(), key=lambda known: -known[1][1]):
+                learned.realms[realm].setdefault(setting, identifier)
         for realm in self._taken_as_documented & learned.realms.keys():
             learned.realms[realm].pop("sent_as", None)
         learned.notes += [*self._notes(addresses), *self._names.notes()]
@@ -144,8 +139,7 @@ class _Learner:
         """Learn from one request."""
         if _realms_named(exchange, sent.query) & set(PRODUCTION_REALMS):
             self._learned.production = True
-        by_query = dict(sent.query).get("Realm") if "Realm" in sent.operation.query_parameters else None
-        facts = replace(sent, realm=sent.realm or self._names.realm(exchange) or by_query)
+        facts = replace(sent, realm=sent.realm or self._names.realm(exchange))
         answered = exchange.response is not None and bool(exchange.response.text)
         self._with_bodies = self._with_bodies or answered or exchange.request_body.json is not None
         realm = (facts.realm or "").strip().lower()
@@ -160,7 +154,7 @@ class _Learner:
             settings.setdefault("sent_as", facts.realm)
         known = self._roles.setdefault(realm, {})
         for identifier, role in _roles_shown(exchange, facts, realm):
-            known[identifier] = max(role, known.get(identifier, role), key=lambda each: each.weight)
+            known[identifier] = max(role, known.get(identifier, role), key=itemgetter(1))
         for name, value in _accepted(exchange, facts) if was_taken(exchange) else ():
             if name == "country_terms":
                 settings[name] = tuple(dict.fromkeys([*settings.get(name, ()), value]))
@@ -201,10 +195,8 @@ def _terms(body: Any) -> Iterator[tuple[str, Any]]:
 
 def _roles_shown(exchange: Exchange, facts: RequestFacts, realm: str) -> Iterator[tuple[str, _Role]]:
     """Yield the roles of records that an accepted update or the message of a refusal shows, by identifier."""
-    named, updates = (
-        facts.path.get("identifier"),
-        facts.operation.method == "PUT" and facts.operation.permanent,
-    )
+    named = facts.path.get("identifier")
+    updates = facts.operation.method == "PUT" and facts.operation.permanent
     identifier = named or facts.path.get("uid") or ""
     # A settings file takes only valid identifiers.
     if exchange.response is None or not is_valid_uid(identifier):

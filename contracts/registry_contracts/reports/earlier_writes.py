@@ -39,46 +39,79 @@ def earlier_writes(record: RunRecord, shown: Sequence[Exchange], texts: str = ""
         cases only those that made the record; for a list also writes that may have added to it. The latest, at most a
         dozen.
     """
-    if not shown:
-        return ()
-    taken = {exchange.id for exchange in shown}
-    wanted = {name for exchange in shown for name in _named(exchange) | _listed_documents(exchange)}
-    wanted |= {*_IDENTIFIER.findall(texts)}
-    lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
-    writes, replaced = list[Exchange](), set[tuple[str, str]]()
-    asked = False
-    for exchange in reversed(_before(record, shown)):
-        if exchange.id in taken or len(writes) == _MOST:
-            continue
-        if not _was_done(exchange):
-            if not asked and _was_asked_before(exchange, shown):
-                asked, wanted = True, wanted | _named(exchange)
-                writes.append(exchange)
-            continue
-        # Of writes that replace each other, only the last counts: others would hide the one that made the record.
-        place, own = (exchange.method, urlsplit(exchange.url).path), _of_the_attempt(exchange, shown)
-        if place in replaced and not own:
-            continue
-        if exchange.method == "DELETE" and not own:
-            # A record that another case saved and deleted is gone; only one that the settings name may be needed.
-            replaced |= {("PUT", place[1])}
-            if any(name.startswith(SUITE_PREFIX) for name in _named(exchange)):
+    return _Search(record, shown, texts).writes() if shown else ()
+
+
+class _Search:
+    """Searches the realm's exchanges from the latest back; each write that is found may need earlier ones."""
+
+    def __init__(self, record: RunRecord, shown: Sequence[Exchange], texts: str) -> None:
+        everything = [exchange for exchange in record.exchanges.values() if exchange.realm == shown[0].realm]
+        ids = {exchange.id for exchange in shown}
+        last = max((place for place, exchange in enumerate(everything) if exchange.id in ids), default=0)
+        self._before = [exchange for exchange in reversed(everything[:last]) if exchange.id not in ids]
+        self._wanted = {name for exchange in shown for name in _named(exchange) | _listed_documents(exchange)}
+        self._wanted |= {*_IDENTIFIER.findall(texts)}
+        self._attempts = {(exchange.case, exchange.attempt) for exchange in shown}
+        self._asked = {(exchange.operation, subject_of(exchange.url)) for exchange in shown}
+        self._roles = {exchange.role for exchange in shown}
+        self._lists = {str(exchange.operation) for exchange in shown} & {*operations_with(answers="list")}
+
+    def writes(self) -> tuple[Exchange, ...]:
+        found, replaced, asked = list[Exchange](), set[tuple[str, str]](), False
+        for exchange in self._before:
+            if len(found) == _MOST:
+                break
+            own = (exchange.case, exchange.attempt) in self._attempts
+            if not _was_done(exchange):
+                if own and not asked and self._was_asked_before(exchange):
+                    asked = True
+                    self._take(exchange, found)
                 continue
-        room = len(writes) < (_IN_A_LIST if "listDrafts" in lists else _MOST)
-        fills = room and any(_fills(exchange, name, wanted, shown) for name in lists)
-        if fills or _is_needed(exchange, wanted, shown):
-            wanted |= _named(exchange)
-            writes.append(exchange)
-            replaced |= {place} if exchange.method == "PUT" else set()
-    return tuple(reversed(writes))
+            # Of writes that replace each other, only the last counts: others would hide the one that made the record.
+            place = exchange.method, urlsplit(exchange.url).path
+            if place in replaced and not own:
+                continue
+            if exchange.method == "DELETE" and not own:
+                # A record that another case saved and deleted is gone; only one that the settings name may be needed.
+                replaced |= {("PUT", place[1])}
+                if any(name.startswith(SUITE_PREFIX) for name in _named(exchange)):
+                    continue
+            room = len(found) < (_IN_A_LIST if "listDrafts" in self._lists else _MOST)
+            if (room and self._fills(exchange)) or self._is_needed(exchange, own=own):
+                self._take(exchange, found)
+                replaced |= {place} if exchange.method == "PUT" else set()
+        return tuple(reversed(found))
 
+    def _take(self, exchange: Exchange, found: list[Exchange]) -> None:
+        self._wanted |= _named(exchange)
+        found.append(exchange)
 
-def _before(record: RunRecord, shown: Sequence[Exchange]) -> list[Exchange]:
-    """The exchanges of the realm that were sent before the last one shown."""
-    ids = {exchange.id for exchange in shown}
-    everything = [exchange for exchange in record.exchanges.values() if exchange.realm == shown[0].realm]
-    last = max((place for place, exchange in enumerate(everything) if exchange.id in ids), default=0)
-    return everything[:last]
+    def _was_asked_before(self, exchange: Exchange) -> bool:
+        """Whether this request was already sent to the same document: a fault may only show the second time."""
+        answered = exchange.response is not None and exchange.response.success
+        return answered and (exchange.operation, subject_of(exchange.url)) in self._asked
+
+    def _is_needed(self, exchange: Exchange, *, own: bool) -> bool:
+        """Whether a write made a wanted record, or changed it in the same attempt."""
+        answered = _answered(exchange)
+        if exchange.operation in operations_with(stores="attachment"):
+            return any(name.startswith(_ATTACHMENT) for name in self._wanted & answered)
+        lasting = operations_with(permanent=True, takes_record=True)
+        makes = exchange.method in ("PUT", "DELETE") or exchange.operation in lasting
+        return (makes or own) and bool(self._wanted & (_named(exchange) | answered))
+
+    def _fills(self, exchange: Exchange) -> bool:
+        """Whether a write added something to a list that is shown: a draft of the same role, or an attachment."""
+        operations = load_description().operations
+        stored = operations[exchange.operation or ""]
+        lists = {name for name in self._lists if stored.stores and operations[name].family == stored.family}
+        if "listDrafts" in lists and exchange.role in self._roles:
+            return exchange.request_body.whole
+        # Another case may have created the attachments of a shared document.
+        return exchange.request_body.whole and bool(
+            lists - {"listDrafts"} and self._wanted & _named(exchange)
+        )
 
 
 def _was_done(exchange: Exchange) -> bool:
@@ -88,49 +121,6 @@ def _was_done(exchange: Exchange) -> bool:
     # A write that was accepted with a wrong token is a finding itself; a correct service would refuse it.
     proper = exchange.authorization in (None, "Bearer $TOKEN")
     return writes and proper and response is not None and response.status < 400
-
-
-def _was_asked_before(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
-    """Whether the attempt already sent this request to the same document: a fault may only show the second time."""
-    asked = {(other.operation, subject_of(other.url)) for other in shown}
-    answered = exchange.response is not None and exchange.response.success
-    return (
-        answered
-        and _of_the_attempt(exchange, shown)
-        and (exchange.operation, subject_of(exchange.url)) in asked
-    )
-
-
-def _is_needed(exchange: Exchange, wanted: set[str], shown: Sequence[Exchange]) -> bool:
-    """Whether a write made a wanted record, or changed it in the same attempt."""
-    if exchange.operation in operations_with(stores="attachment"):
-        return bool(wanted & {name for name in _answered(exchange) if name.startswith(_ATTACHMENT)})
-    lasting = operations_with(permanent=True, takes_record=True)
-    makes = exchange.method in ("PUT", "DELETE") or exchange.operation in lasting
-    return (makes or _of_the_attempt(exchange, shown)) and bool(
-        wanted & (_named(exchange) | _answered(exchange))
-    )
-
-
-def _fills(exchange: Exchange, name: str, wanted: set[str], shown: Sequence[Exchange]) -> bool:
-    """Whether a write added something to a list that is shown: a draft of the same role, or an attachment."""
-    if exchange.operation not in _writes_listed_by(name) or not exchange.request_body.whole:
-        return False
-    if name == "listDrafts":
-        return exchange.role in {other.role for other in shown}
-    # Another case may have created the attachments of a shared document.
-    return bool(wanted & _named(exchange))
-
-
-def _writes_listed_by(name: str) -> list[str]:
-    """The operations that add something to the list of an operation."""
-    operations = load_description().operations
-    family = operations_with(family=operations[name].family)
-    return [write for write in family if operations[write].stores]
-
-
-def _of_the_attempt(exchange: Exchange, shown: Sequence[Exchange]) -> bool:
-    return (exchange.case, exchange.attempt) in {(other.case, other.attempt) for other in shown}
 
 
 def _named(exchange: Exchange) -> set[str]:

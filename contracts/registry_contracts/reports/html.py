@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
@@ -24,7 +23,6 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.transcript import heading, request_text, response_text
 from registry_contracts.history.drift import shown
 from registry_contracts.history.runs import Past, PastRun, read_past
-from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.reports.cards import Card, cards_of
 from registry_contracts.reports.pages import Limits, inlined, template_environment, within_limits
@@ -94,7 +92,11 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         "heading": heading,
         "since": partial(_since, known),
         "new": partial(_new, known),
-        "families": _families(record, verdict),
+        "families": _families(verdict),
+        "facts": _facts(record),
+        "cases_of": partial(_cases, {case.id: case for case in record.cases}),
+        "count": lambda rows: Counter(cell.verdict for cells in rows for cell in cells.values()),
+        "points_at_most": _POINTS_AT_MOST,
         "operations": sorted({name for clause in verdict.clauses.values() for name in clause.operations}),
         "totals": Counter(cell.verdict for cell in verdict.cells),
         "levels": Counter(str(clause.level) for clause in verdict.clauses.values()),
@@ -134,28 +136,6 @@ def _marking(text: str, marks: Sequence[str]) -> Markup:
     return pieces + escape(text[end:])
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One clause with its cells by realm and, for each, the cases with the finding that blocked them, and the facts.
-
-    `facts` are observations at a silent point, as text.
-    """
-
-    clause: Clause
-    cells: Mapping[str, Cell]
-    cases: Mapping[str, Sequence[tuple[Case, str | None]]]
-    facts: Mapping[str, Sequence[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """The rows of one clause family, and the number of cells with each verdict."""
-
-    name: str
-    rows: tuple[Row, ...]
-    counts: Counter[Verdict]
-
-
 def _realms(record: RunRecord, verdict: RunVerdict) -> list[str]:
     """The columns of the grid: the run's realms, then `any` for clauses that are judged once for all realms."""
     seen = {cell.realm for cell in verdict.cells}
@@ -163,38 +143,36 @@ def _realms(record: RunRecord, verdict: RunVerdict) -> list[str]:
     return [realm for realm in order if realm in seen] + sorted(seen - set(order))
 
 
-def _families(record: RunRecord, verdict: RunVerdict) -> list[Family]:
-    """The rows of the grid by clause family, in the catalogue's order."""
-    by_id = {case.id: case for case in record.cases}
+def _families(verdict: RunVerdict) -> Mapping[str, list[dict[str, Cell]]]:
+    """The rows of the grid by clause family, in the catalogue's order; each holds a clause's cells by realm."""
+    families: dict[str, list[dict[str, Cell]]] = defaultdict(list)
+    for _, group in groupby(verdict.cells, key=lambda cell: cell.clause.id):
+        cells = {cell.realm: cell for cell in group}
+        families[next(iter(cells.values())).clause.family].append(cells)
+    return families
+
+
+def _facts(record: RunRecord) -> Mapping[tuple[str, str], list[str]]:
+    """What was observed at silent points, as text, by clause and realm."""
     facts: dict[tuple[str, str], list[str]] = defaultdict(list)
     for place, values in observations.facts_of(record.observations).items():
         facts[place.clause, place.realm] += [
             f"{place.operation} {point}: {shown(value)}" for point, value in values.items()
         ]
-    rows: dict[str, list[Row]] = {}
-    for _, group in groupby(verdict.cells, key=lambda cell: cell.clause.id):
-        cells = {cell.realm: cell for cell in group}
-        clause = next(iter(cells.values())).clause
-        cases = {realm: _cases(cell, by_id, verdict) for realm, cell in cells.items()}
-        seen = {realm: facts[clause.id, realm][:_POINTS_AT_MOST] for realm in cells}
-        rows.setdefault(clause.family, []).append(Row(clause, cells, cases, seen))
-    return [
-        Family(name, tuple(mine), Counter(cell.verdict for row in mine for cell in row.cells.values()))
-        for name, mine in rows.items()
-    ]
+    return facts
 
 
-def _cases(cell: Cell, by_id: Mapping[str, Case], verdict: RunVerdict) -> list[tuple[Case, str | None]]:
-    cases = [by_id[case] for case in cell.cases]
-    # Cases that list the clause come first, since universal checks run in nearly every case.
-    cases.sort(
+def _cases(by_id: Mapping[str, Case], cell: Cell) -> list[Case]:
+    """The cases of a cell; those that list the clause come first, since universal checks run in nearly every case."""
+    listed, clause = [by_id[case] for case in cell.cases], cell.clause.id
+    return sorted(
+        listed,
         key=lambda case: (
-            cell.clause.id not in case.clauses,
+            clause not in case.clauses,
             case.outcome.rank,
-            -counts_for(cell.clause.id, case).contradicted,
-        )
+            -counts_for(clause, case).contradicted,
+        ),
     )
-    return [(case, verdict.blocked.get(case.id)) for case in cases]
 
 
 def _exchanges(cards: Iterable[Card], budget: int) -> dict[str, list[tuple[Exchange, str, str]]]:

@@ -1,13 +1,11 @@
 """`summary.md`: the run on one page, for the job page of a build server; also statuses and counts for other reports."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
-
-from markupsafe import Markup
 
 from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
@@ -226,13 +224,6 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
         per_realm=counts,
         realms=[realm for realm in dict.fromkeys([*record.run.realms, *counts]) if realm in counts],
         at_most=_AT_MOST,
-        more=_more,
         following=following,
     )
     (folder / FILE_NAME).write_text(text, "utf-8")
-
-
-def _more(listed: Sequence[object], noun: str) -> Markup:
-    """How many items of a list are not shown, as text; empty if all are."""
-    left = len(listed) - _AT_MOST
-    return Markup(f"{many(left, noun)} more in the report.\n\n" if left > 0 else "")  # noqa: S704 - not HTML

@@ -29,9 +29,7 @@ from registry_contracts.file_formats import (
     RunExitCode,
     RunWord,
     Seed,
-    convert,
-    parse,
-    read_own,
+    read_file,
     same_outcome,
     write_file,
 )
@@ -186,7 +184,7 @@ def read(path: Path) -> VerdictFile:
     Raises:
         UsageError: it is absent, or cannot be used; one line with its path.
     """
-    return convert(parse(read_own(path, ""), str(path)), VerdictFile, str(path))
+    return read_file(path, VerdictFile)
 
 
 def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:

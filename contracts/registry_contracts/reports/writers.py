@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -134,9 +133,9 @@ def pack(run_folder: Path) -> bool:
     if not _is_too_large(run_folder):
         return False
     bulky = [run_folder / har.FILE_NAME, *journals_in(run_folder)]
-    with ThreadPoolExecutor() as pool:  # zlib lets other threads go on
-        packed = pool.map(pack_file, [path for path in bulky if path.exists() and path.suffix != PACKED])
-        list(packed)
+    for path in bulky:
+        if path.exists() and path.suffix != PACKED:
+            pack_file(path)
     ledger = run_folder / LEDGER_FILE
     if _is_too_large(run_folder) and ledger.exists() and not removable(read_entries([ledger])):
         pack_file(ledger)

@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from registry_contracts.interface.description import as_yaml, load_description
 from registry_contracts.sandbox.authentication import SIGN_IN
 from registry_contracts.sandbox.documents import Attachments, Contacts, Context, Drafts, SignIn
 from registry_contracts.sandbox.habits import Habits, Settings
@@ -101,8 +102,6 @@ async def _description_json(request: Request) -> Response:
 
 
 async def _description_yaml(request: Request) -> Response:
-    from registry_contracts.interface.description import as_yaml  # noqa: PLC0415 - read when first asked for
-
     return Response(as_yaml(described(request)), media_type="application/yaml")
 
 
@@ -112,8 +111,6 @@ async def _root(_request: Request) -> Response:
 
 def described(request: Request) -> dict[str, Any]:
     """Return the description, with this sandbox as its server."""
-    from registry_contracts.interface.description import load_description  # noqa: PLC0415 - read when first asked for
-
     server = {"url": str(request.base_url).rstrip("/"), "description": "This sandbox."}
     return {**load_description().published, "servers": [server]}
 

@@ -61,6 +61,7 @@ from registry_contracts.sandbox.validation import (
     RealmBook,
     RecordType,
     Validator,
+    header_of,
 )
 
 _Part = TypeVar("_Part")
@@ -175,8 +176,6 @@ class Contacts(Handlers):
         context = self.context
         caller, uid, realm = self._addressed(request)
         self.require_schema(request, realm)
-        with context.storage.transaction() as records:
-            self.require_right(records, caller, realm, uid)
         body = await context.body.read_object(request)
         with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid)
@@ -217,8 +216,7 @@ class Contacts(Handlers):
         """Refuse a faulty contact with every problem at once."""
         problems = self.problems(records, realm, uid, document)
         if problems:
-            header = document.get("header")
-            self.context.note_refused(realm, header.get("identifier") if isinstance(header, dict) else None)
+            self.context.note_refused(realm, header_of(document).get("identifier"))
             raise Refusal(Reason.INVALID_CONTENT, "The contact is not valid.", problems=problems)
 
     def problems(
@@ -231,14 +229,12 @@ class Contacts(Handlers):
 
     def named(self, request: Request, document: dict[str, Any]) -> str | None:
         """Return the identifier that a request names for a new contact."""
-        if self.habits.contact_uid_from_query:
-            uid = query_value(request, "uid")
-            if uid is not None and not is_identifier(uid):
-                raise bad_request("the uid breaks the identifier rule")
-            if uid is not None:
-                return uid
-        header = document.get("header") if self.habits.contact_header_names else None
-        return header.get("identifier") if isinstance(header, dict) else None
+        uid = query_value(request, "uid") if self.habits.contact_uid_from_query else None
+        if uid is None:
+            return header_of(document).get("identifier") if self.habits.contact_header_names else None
+        if not is_identifier(uid):
+            raise bad_request("the uid breaks the identifier rule")
+        return uid
 
     def require_own_to_update(self, records: Records, caller: Account, realm: Realm, identifier: str) -> None:
         """Refuse to create under an identifier in use, unless the habit takes it for an update of the caller's own."""
@@ -305,9 +301,7 @@ class Drafts(Handlers):
         before = {version.schema for version in versions if version is not None}
         if self.habits.draft_schema_stays and before - {kind.name}:
             raise conflict("the record is of another schema")
-        header = body.value.get("header") if isinstance(body.value, dict) else None
-        named = header.get("schema", kind.name) if isinstance(header, dict) else kind.name
-        if self.habits.draft_schema_agrees and named != kind.name:
+        if self.habits.draft_schema_agrees and header_of(body.value).get("schema", kind.name) != kind.name:
             raise bad_request("header and query name different schemas")
         return body.text if self.habits.draft_nulls_kept else json_text(_without_nulls(body.value))
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from registry_contracts.sandbox import odata
 from registry_contracts.sandbox.habits import Habits
 from registry_contracts.sandbox.http import bad_request, query_value
 from registry_contracts.sandbox.responses import attachment_columns, is_shown, version_columns
@@ -111,8 +112,6 @@ class Lists:
         bound = {**values, "limit": self._limit(page), "skip": page.skip}
         condition = "1"
         if page.filter is not None:
-            from registry_contracts.sandbox import odata  # noqa: PLC0415 - a grammar that most sandboxes are never asked for
-
             condition = odata.condition(page.filter, fields, self.habits.unknown_list_field, bound)
         order = ", ".join([*self._order(page.orderby, fields), _ORDERS[self.habits.list_order]])
         made = ", ".join(f'{column} AS "{name}"' for name, column in columns.items())

@@ -9,22 +9,28 @@ from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_empty_values
 from registry_contracts.interface.cross_origin import AllowedOrigins
+from registry_contracts.sandbox.app import create_app
 from registry_contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
+from registry_contracts.sandbox.faults.effects import LAYERS
+from registry_contracts.sandbox.faults.fault import Injector
+from registry_contracts.sandbox.faults.messages import Between
+from registry_contracts.sandbox.faults.observer import Observer
+from registry_contracts.sandbox.faults.population import load
 from registry_contracts.sandbox.habits import ONE_GIGABYTE, Habits, Settings
 from registry_contracts.sandbox.http import Connection
-
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
-    from registry_contracts.sandbox.faults.fault import Fault
+from registry_contracts.sandbox.variants import chosen
+from registry_contracts.sandbox.weather import lay_over
 
 
 class SandboxServer(uvicorn.Server):
@@ -153,11 +159,6 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _serve(settings: Settings, listener: socket.socket) -> int:
-    # Loaded late, so that a wrong option is answered at once.
-    from starlette.middleware.cors import CORSMiddleware  # noqa: PLC0415
-
-    from registry_contracts.sandbox.weather import lay_over  # noqa: PLC0415
-
     app = altered(settings)
     with (
         closing(app.state.service),
@@ -179,37 +180,21 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
     return 0
 
 
-def altered(settings: Settings) -> "Starlette":
+def altered(settings: Settings) -> Starlette:
     """Return a sandbox with the variants and the faults of its settings, which has not started yet."""
-    from starlette.middleware import Middleware  # noqa: PLC0415 - as above
-
-    from registry_contracts.sandbox.app import create_app  # noqa: PLC0415
-    from registry_contracts.sandbox.faults.messages import Between  # noqa: PLC0415
-    from registry_contracts.sandbox.variants import chosen  # noqa: PLC0415
-
-    variants, faults = chosen(settings.variants), list["Fault"]()
+    variants, faults = chosen(settings.variants), [load(name) for name in settings.faults]
     layers = [layer for variant in variants for layer in variant.parts]
-    if settings.faults:
-        from registry_contracts.sandbox.faults.effects import LAYERS  # noqa: PLC0415 - as above
-        from registry_contracts.sandbox.faults.population import load  # noqa: PLC0415
-
-        layers += LAYERS
-        faults += [load(name) for name in settings.faults]
     # Of two variants that change one habit, the later one counts.
     changed = {name: value for variant in variants for name, value in variant.habits.items()}
-    app = create_app(settings, replace(Habits(), **changed), layers)
+    app = create_app(settings, replace(Habits(), **changed), [*layers, *(LAYERS if faults else ())])
     # Appended: nearer to the service than what undoes the encoding of paths.
     for variant in sorted(variants, key=lambda variant: -variant.layer):
         if variant.wrap is not None:
             app.user_middleware.append(Middleware(variant.wrap))
     if settings.observed:
-        from registry_contracts.sandbox.faults.observer import Observer  # noqa: PLC0415
-
         # Nearest to the service, where bodies are neither compressed nor chunked.
         app.user_middleware.append(Middleware(Between, act=Observer().meet))
     for fault in faults:
-        from registry_contracts.sandbox.faults.fault import Injector  # noqa: PLC0415
-
         app.add_middleware(Between, act=Injector(fault).meet)
     return app
 

@@ -14,13 +14,13 @@ from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from filelock import FileLock, Timeout
+from PIL import Image
 
 from registry_contracts.errors import UsageError
 from registry_contracts.sandbox.http import Reason, Refusal
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 DRAFT: Final = "draft"
 PUBLISHED: Final = "published"
@@ -373,9 +373,7 @@ def too_large(limit: int) -> Refusal:
     return Refusal(Reason.TOO_LARGE, f"the file is larger than {limit} bytes")
 
 
-def _locked(data: Path) -> "FileLock":
-    from filelock import FileLock, Timeout  # noqa: PLC0415 - only needed for a folder that outlives the process
-
+def _locked(data: Path) -> FileLock:
     lock = FileLock(data / "sandbox.lock")
     try:
         data.mkdir(parents=True, exist_ok=True)
@@ -407,8 +405,6 @@ _UNREADABLE: Final = (
 
 def thumbnail(path: Path, form: str) -> bytes:
     """Return a preview of a stored file: a small picture of a picture, a plain tile for any other file."""
-    from PIL import Image  # noqa: PLC0415 - loaded when the first preview is asked for
-
     preview, buffer = Image.new("RGB", _PREVIEW, "#9aa5b1"), io.BytesIO()
     try:
         if path.stat().st_size <= _LARGEST_PICTURE:

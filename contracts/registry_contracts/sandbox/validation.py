@@ -6,7 +6,6 @@ Every problem of a document is reported at once, each with one of the seven code
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from enum import Enum
 from typing import Any
 
@@ -21,7 +20,7 @@ COUNTRIES = frozenset({"ca", "fr", "ke", "jp", "br"})
 
 
 class Kind(Enum):
-    """Kinds of value (Contact record, "Value kinds"), and four more for the sandbox's own types."""
+    """Kinds of value (Contact record, "Value kinds"), and three more for the sandbox's own types."""
 
     STRING = "string"
     LSTRING = "lstring"
@@ -31,7 +30,6 @@ class Kind(Enum):
     HEADER = "Header"
     INTEGER = "integer"
     BOOLEAN = "boolean"
-    DATE = "date"
     PLACE = "Place"
 
 
@@ -81,11 +79,11 @@ CONTACT = _type(
     "government Term", "contactOrganization Reference!"
 )
 ABS_PERMIT = _type(
-    "absPermit", *_RECORD, "permitNumber string!", "issuedOn date!", "confidential boolean", "amendments integer",
+    "absPermit", *_RECORD, "permitNumber string!", "issuedOn string!", "confidential boolean", "amendments integer",
     "place Place", "issuingAuthority Reference", "keywords Term*", "documents Link*"
 )
 BCH_DECISION = _type(
-    "bchDecision", *_RECORD, "decisionNumber string!", "decidedOn date!", "confidential boolean",
+    "bchDecision", *_RECORD, "decisionNumber string!", "decidedOn string!", "confidential boolean",
     "amendments integer", "place Place", "organisms Reference*", "keywords Term*", "documents Link*"
 )
 CHM_PROFILE = _type(
@@ -170,7 +168,6 @@ class RealmBook:
 
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 INVALID_PROPERTY = "Error.InvalidProperty"
 UNSPECIFIED_LOCALE = "Error.UnspecifiedLocale"
@@ -179,7 +176,13 @@ INVALID_TYPE = "Error.InvalidType"
 
 Path = tuple[str, ...]
 Problems = Iterator[Problem]
-_TYPES: dict[Kind, type] = {Kind.STRING: str, Kind.INTEGER: int, Kind.BOOLEAN: bool}
+_TYPES: dict[Kind, type] = {Kind.STRING: str, Kind.INTEGER: int, Kind.BOOLEAN: bool, Kind.PLACE: dict}
+
+
+def header_of(document: Any) -> dict[str, Any]:
+    """Return the header of a document; empty where it has none."""
+    header = document.get("header") if isinstance(document, dict) else None
+    return header if isinstance(header, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -245,10 +248,6 @@ class Validator:
                 return self.of_lstring(value, path)
             case Kind.TERM | Kind.REFERENCE | Kind.LINK:
                 return self.of_object(field, value, path, expectation)
-            case Kind.DATE:
-                return self.of_date(value, path)
-            case Kind.PLACE:
-                return self.of_place(value, path)
         return self.of_type(value, _TYPES[field.kind], path)
 
     def of_type(self, value: Any, wanted: type, path: Path) -> Problems:
@@ -257,22 +256,6 @@ class Validator:
         if wanted is str and number and self.habits.numbers_are_text:
             return
         if not isinstance(value, wanted) or (wanted is int and not number):
-            yield Problem(INVALID_TYPE, path)
-
-    def of_date(self, value: Any, path: Path) -> Problems:
-        """Yield the problems of a calendar date, written YYYY-MM-DD."""
-        yield from self.of_type(value, str, path)
-        if isinstance(value, str):
-            try:
-                date.fromisoformat(value if _DATE.fullmatch(value) else "")
-            except ValueError:
-                yield Problem(INVALID_VALUE, path)
-
-    def of_place(self, value: Any, path: Path) -> Problems:
-        """Yield the problem of a Place that does not hold a point of two numbers."""
-        point = value.get("point") if isinstance(value, dict) else None
-        given = point if isinstance(point, dict) else {}
-        if any(type(given.get(name)) not in (int, float) for name in ("latitude", "longitude")):
             yield Problem(INVALID_TYPE, path)
 
     def of_lstring(self, value: Any, path: Path) -> Problems:
@@ -293,8 +276,7 @@ class Validator:
 
     def of_declared(self, document: dict[str, Any], kind: RecordType) -> Problems:
         """Yield the problems of texts in languages that the header does not list."""
-        header = document.get("header")
-        declared = header.get("languages") if isinstance(header, dict) else None
+        declared = header_of(document).get("languages")
         if not isinstance(declared, list):
             return
         for field in kind.fields:

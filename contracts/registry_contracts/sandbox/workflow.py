@@ -47,6 +47,7 @@ from registry_contracts.sandbox.validation import (
     Problems,
     Realm,
     RecordType,
+    header_of,
 )
 
 
@@ -65,9 +66,7 @@ class Submission:
         """Return the identifier of the path, else a well-formed one in the document's header, else ``None``."""
         if self.path_identifier is not None or not header_names:
             return self.path_identifier
-        document = self.body.get("document")
-        header = document.get("header") if isinstance(document, dict) else None
-        identifier = header.get("identifier") if isinstance(header, dict) else None
+        identifier = header_of(self.body.get("document")).get("identifier")
         return identifier if isinstance(identifier, str) and is_identifier(identifier) else None
 
 

@@ -92,7 +92,7 @@ def _runs_in(reports: Path) -> Iterator[tuple[Path, _Facts]]:
     for folder in sorted(path for path in reports.glob("*/") if not path.is_symlink()):
         try:
             facts = read_file(own_folder(folder) / RUN_FILE, _Facts)
-        except (FileNotFoundError, UsageError):
+        except UsageError:
             continue
         if not KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{facts.token}"):
             yield folder, facts

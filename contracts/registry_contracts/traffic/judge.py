@@ -97,13 +97,13 @@ class Judge:
         succeeded, with_token = set[str](), set[str]()
         for exchange in exchanges:
             site = site_of(exchange.url)
-            matched = match_request(exchange.method, exchange.documented.url)
+            operation = (match_request(exchange.method, exchange.documented.url) or (None,))[0]
             if (exchange.request_headers.first("Authorization") or "").strip():
                 with_token.add(site)
-            elif matched and matched.operation.protected and site not in with_token | succeeded:
+            elif operation and operation.protected and site not in with_token | succeeded:
                 succeeded |= {site} if errors_array.was_taken(exchange) else set()
-            if matched:
-                self._labelled(exchange, matched.operation)
+            if operation:
+                self._labelled(exchange, operation)
         self.without_credentials = frozenset(succeeded - with_token)
 
     def take(self, exchange: Exchange) -> Judged:

@@ -36,6 +36,7 @@ from registry_contracts.sandbox.validation import (
     Realm,
     RecordType,
     Validator,
+    header_of,
 )
 from registry_contracts.sandbox.variants.model import variant
 from registry_contracts.sandbox.variants.rows import FAILED
@@ -228,11 +229,9 @@ class _Extended(Responses):
         content = json.loads(draft.content)
         if not isinstance(content, dict):
             return super().draft(draft)
-        header = content.get("header")
-        given = header if isinstance(header, dict) else {}
-        whole = {"identifier": draft.identifier, "schema": draft.schema, "languages": ["en"], **given}
+        header = {"identifier": draft.identifier, "schema": draft.schema, "languages": ["en"]}
         own = {"_revision": 1, "_owner": draft.owner}
-        return json_response({**own, **content, "header": {**whole, "version": 1}})
+        return json_response({**own, **content, "header": {**header, **header_of(content), "version": 1}})
 
 
 @variant("forms-normalised", "draft-save-body")
