@@ -26,7 +26,7 @@ from registry_contracts.exchanges.exchange import Body
 from registry_contracts.exchanges.json_bodies import read_json
 from registry_contracts.exchanges.redaction import Redactor
 from registry_contracts.history import baseline as baselines
-from registry_contracts.session.recording import FaultEvent
+from registry_contracts.session.pipeline import FaultEvent
 from registry_contracts.settings.settings_reader import load_target
 from registry_contracts.traffic.check import check_archive
 from registry_contracts.traffic.report import TrafficReport

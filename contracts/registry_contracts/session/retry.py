@@ -27,11 +27,11 @@ from registry_contracts.exchanges.foreign_answers import (
     harmless,
     perhaps_foreign,
 )
-from registry_contracts.interface.description import load_description, operations_with
+from registry_contracts.interface.description import operations_with
 from registry_contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
 from registry_contracts.session.budgets import RequestBudget
 from registry_contracts.session.pace import Pace
-from registry_contracts.session.pipeline import JSON, Request, texts
+from registry_contracts.session.pipeline import Request, plain_request, texts
 from registry_contracts.session.transport import TIMED_OUT, Transport
 from registry_contracts.settings.guard import refuse_request
 from registry_contracts.settings.target import Target
@@ -188,9 +188,7 @@ class Retry:
 
     def _anonymous_list(self, request: Request) -> Request:
         """A request that the service answers or refuses, even before any sign-in."""
-        listing = load_description().operations["listDrafts"]
-        url = listing.url(self.target.base_url)
-        bare = Request(listing.id, listing.method, url, {"Accept": JSON}, case=request.case)
+        bare = plain_request("listDrafts", self.target.base_url, case=request.case)
         refuse_request(bare.method, bare.url, texts(bare.headers), self.target)
         return bare
 

@@ -31,7 +31,7 @@ from urllib3.util.wait import wait_for_read
 from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response, in_utf8
 from registry_contracts.exchanges.json_bodies import MOST_VALUES, holds_masses
-from registry_contracts.session.pipeline import Request, begun
+from registry_contracts.session.pipeline import WITHOUT_CONTENT, Request, begun
 from registry_contracts.session.transport_settings import transport_settings
 from registry_contracts.settings.target import Target
 
@@ -139,8 +139,6 @@ _ENDLESS = "the answer did not end within the time limit"
 _NO_HTTP = "the answer is no HTTP"
 #: Faults that say the service was reached and did not answer in time.
 TIMED_OUT = frozenset({_LATE, _ENDLESS})
-#: Statuses of answers that must have no content (RFC 9110).
-WITHOUT_CONTENT: Final = frozenset({204, 304})
 #: Wait for content after so many answers that must have none, and after all of them once some had content. It arrives
 #: with the headers or one acknowledgement later; waiting every time would slow every exists check down.
 _FIRST_WAITS = 2

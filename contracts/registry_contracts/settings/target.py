@@ -279,7 +279,7 @@ class Target:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether this is a sandbox on this machine; a file of that name may describe anything."""
+        """Whether this is the embedded sandbox, which ends with the run; a file of that name may describe anything."""
         return self.name == SANDBOX and self.base_url.startswith(_THIS_MACHINE)
 
     @property
