@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Response
 from registry_contracts.session import draft_cleanup
+from registry_contracts.session.actor import OperationCalls
 from registry_contracts.session.budgets import ResidueBudget, ResidueSpent
-from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, delete_or_explain
+from registry_contracts.session.draft_cleanup import DraftCleanup, delete_or_explain
 from registry_contracts.session.ledger import Entry, Ledger, named, outcome, read_entries, removable, residue
+from registry_contracts.session.namespace import Namespace
 from registry_contracts.session.shared_state import SharedState
 from tests.meta import messages
 from tests.meta.messages import answer, settled, write
@@ -166,11 +167,11 @@ class Service:
         self.there = set(there)
         self.asked: list[str] = []
 
-    def delete(self, _session: Any, draft: Entry, _case: str, *, certain: bool, **_: Any) -> str | None:
+    def delete(self, _session: Any, draft: Entry, *, certain: bool, **_: Any) -> str | None:
         """Delete a draft, or say why it is still there."""
         self.asked.append(draft.identifier)
         if draft.identifier == "away":
-            raise EnvironmentFault("away")
+            return "the service is away"
         if draft.identifier in self.there:
             self.there.discard(draft.identifier)
             return None
@@ -270,21 +271,21 @@ def test_a_draft_is_deleted_as_any_account_that_may(
     asked: str,
     why: str | None,
 ) -> None:
-    sent = []
+    sent: list[str] = []
     waiting = {role: iter(statuses) for role, statuses in answers.items()}
 
-    def actor(_session: Any, role: str, *_: str) -> Any:
-        def send(_operation: str, **_: Any) -> Any:
-            sent.append(role)
-            return messages.exchange(messages.response(next(waiting[role])))
+    class Scripted(OperationCalls):
+        def __init__(self, _session: Any, role: str, *_: str) -> None:
+            self.role = role
 
-        return SimpleNamespace(send=send)
+        def send(self, _operation: str, **_: Any) -> Any:
+            sent.append(self.role)
+            return messages.exchange(messages.response(next(waiting[self.role])))
 
-    monkeypatch.setattr(draft_cleanup, "Actor", actor)
-    entry = book.intend(write("saveDraft", "one", role="other"))
+    monkeypatch.setattr(draft_cleanup, "Actor", Scripted)
+    entry = book.intend(write("saveDraft", "rc-test00000001", role="other"))
     assert entry is not None
-    session: Any = SimpleNamespace(target=SimpleNamespace(accounts=dict.fromkeys(("author", "other", "nau"))))
-    assert (delete_or_explain(session, entry, CLEANING, savers=savers.split()), " ".join(sent)) == (
-        why,
-        asked,
-    )
+    accounts = dict.fromkeys(("author", "other", "nau"))
+    session: Any = SimpleNamespace(target=SimpleNamespace(accounts=accounts), namespace=Namespace("test"))
+    assert delete_or_explain(session, entry, savers=savers.split()) == why
+    assert " ".join(sent) == asked
