@@ -126,7 +126,9 @@ class Description:
 
     @cached_property
     def _literal_first(self) -> list[Operation]:
-        return sorted(self.operations.values(), key=lambda operation: operation.rank)
+        return sorted(
+            self.operations.values(), key=lambda operation: ["{" in part for part in segments(operation.path)]
+        )
 
     def match(self, method: str, raw_path: str) -> tuple[Operation, dict[str, str]] | None:
         """Find a request's operation and the decoded values of its placeholders; None if no operation matches.

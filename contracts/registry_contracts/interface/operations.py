@@ -152,16 +152,6 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         """The placeholder that holds the identifier of the record or document; None where the path has none."""
         return next((name for name in ("uid", "identifier") if name in self.path_parameters), None)
 
-    @property
-    def names_new(self) -> bool:
-        """Whether the path may hold the identifier of a record that does not exist yet."""
-        return self.identifier_parameter is not None and self.needs is None
-
-    @property
-    def rank(self) -> tuple[bool, ...]:
-        """Sort key that puts a literal segment before a placeholder at the same place."""
-        return tuple(_PLACEHOLDER.fullmatch(part) is not None for part in self._segments)
-
     def url(self, base_url: str, /, **path_parameters: object) -> str:
         """Build the address of a request, without a query, from the unencoded value of each placeholder.
 

@@ -38,12 +38,6 @@ class Secret:
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._value == other._value
-
-    def __hash__(self) -> int:
-        return hash((Secret, self._value))
-
     def __copy__(self) -> Self:
         return self
 
