@@ -8,7 +8,7 @@ or stop at OpenAPI 3.0. Each path has a file; every other referenced part stands
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -150,14 +150,8 @@ class Description:
         """Copy the bundle for one realm, or for the operations without realms (`any`).
 
         The copy holds only the operations and examples of this realm, and its Realm parameter allows no other.
-
-        Raises:
-            UsageError: no operation has the realm.
         """
         kept = {operation.id for operation in self.operations.values() if realm in operation.realms}
-        if not kept:
-            realms = ", ".join((*WORKFLOW_REALMS, ANY_REALM))
-            raise UsageError(f"realm {realm!r} is not described; use one of {realms}")
         document = copy.deepcopy(self.bundle)
         for path, item in list(document["paths"].items()):
             for method in METHODS:
@@ -190,14 +184,14 @@ def _narrow(node: dict[str, Any], realm: str) -> None:
         }
 
 
-@lru_cache(maxsize=8)
-def load_description(root: Path | None = None) -> Description:
-    """Load the description below a directory, by default the suite's own; it is read once per process.
+@cache
+def load_description() -> Description:
+    """Load the suite's description; it is read once per process.
 
     Raises:
         UsageError: a file is missing or broken; one line with the place.
     """
-    document = _join(root or openapi_directory())
+    document = _join(openapi_directory())
     operations = {operation.id: operation for operation in read_operations(document)}
     return Description(_as_judged(document), _published(document), MappingProxyType(operations))
 

@@ -254,7 +254,7 @@ class Authentication:
         exchange = self.below.send(signed)
         if request.operation == SIGN_IN and exchange.response is not None and exchange.response.success:
             self.tokens.note_sign_in()
-        left = _RENEWALS if request.signed and not request.once else 0
+        left = _RENEWALS if request.signed else 0
         while left and exchange.answered and exchange.answer.refusal:
             outlived = self._outlived(signed, exchange.answer)
             early = None if outlived else self._early(signed, exchange.answer)

@@ -38,8 +38,8 @@ class Request:
 
     Attributes:
         operation: `operationId`, or None for a path outside the description.
-        body: Bytes, or chunks of bytes. An iterator is never sent twice. If chunks have a length, it is their size in
-            bytes and sent as Content-Length.
+        body: Bytes, or chunks that can be read again. Chunks with a length, but for a list, have this size in bytes,
+            which is sent as Content-Length.
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
@@ -76,11 +76,6 @@ class Request:
     prepared: requests.PreparedRequest | None = None
     written: tuple[str, Mapping[str, str | bytes]] | None = None
     limit: float | None = None
-
-    @property
-    def once(self) -> bool:
-        """Whether the body can be read only once."""
-        return isinstance(self.body, Iterator)
 
     @property
     def housekeeping(self) -> bool:

@@ -113,8 +113,7 @@ class Retry:
             wait = self._wait_before_next(exchange)
             if wait is not None:
                 self.below.rest(_requested_wait(exchange.response))
-            once = request.once and exchange.received
-            again = wait is not None and not once and self._may_send_again(request, exchange)
+            again = wait is not None and self._may_send_again(request, exchange)
             if not again or wait is None or not self.budget.affords():
                 # A service that asks for a wait beyond the limit counts as down.
                 asks = exchange.response is not None and _wait_before(2, exchange.response) is None

@@ -16,7 +16,6 @@ from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.foreign_answers import GATEWAY_STATUSES
 from registry_contracts.exchanges.redaction import Redactor
-from registry_contracts.interface.description import Description, load_description
 from registry_contracts.session.authentication import SIGN_IN, Authentication, Token, TokenStore, token_of
 from registry_contracts.session.breaker import Admission, Breaker
 from registry_contracts.session.budgets import RequestBudget, ResidueBudget, UsedUp
@@ -86,14 +85,16 @@ class Session:
         check_transport_settings(target)
         self.target = target
         self.name = name
-        self.description: Description = load_description()
         self.namespace = namespace or namespace_of(target, new_run_token())
         passwords = {role: account.password.reveal() for role, account in target.accounts.items()}
         self.redactor = Redactor(proxy_passwords(), passwords)
         self.shared_drafts: set[str] = set()
         self._dry_run = dry_run
         with ExitStack() as resources:
-            self.private = group.private if group else _private_folder(resources)
+            if group is None:
+                own = resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX))
+                group = SessionGroup(Path(own), lambda _: None)
+            self.private = group.private
             folder = ledger_folder or self.private
             for place in dict.fromkeys((folder, self.private)):
                 resources.callback(ProcessLock(place, name).release)
@@ -103,8 +104,8 @@ class Session:
             self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self.permanent_records)
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
-        self.used_up = UsedUp(group.used_up if group and not target.is_sandbox else None, target.base_url)
-        self._build_pipeline(group.stop if group else lambda _: None, request_budget, events)
+        self.used_up = UsedUp(None if target.is_sandbox else group.used_up, target.base_url)
+        self._build_pipeline(group.stop, request_budget, events)
 
     def _build_pipeline(
         self, stop: Callable[[str], None], request_budget: int | None, events: Events | None
@@ -181,10 +182,6 @@ class Session:
             return token_of(exchange.answer)
         except EnvironmentFault as fault:
             return Token(refusal=str(fault), gateway=status in GATEWAY_STATUSES)
-
-
-def _private_folder(resources: ExitStack) -> Path:
-    return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
 
 
 #: Endings of the settings that name records which the suite may write to.

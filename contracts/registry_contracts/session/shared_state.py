@@ -59,9 +59,9 @@ class ProcessLock:
             self._path.unlink(missing_ok=True)
 
 
-def process_alive(folder: Path, name: str = "*") -> bool:
-    """Whether a process of this machine uses a folder: any, or the one with a name."""
-    return any(_held(path) for path in sorted(folder.glob(f"alive-{name}.lock")))
+def process_alive(folder: Path) -> bool:
+    """Whether a process of this machine uses a folder."""
+    return any(map(_held, folder.glob("alive-*.lock")))
 
 
 def _held(path: Path) -> bool:

@@ -14,7 +14,7 @@ import math
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -159,13 +159,8 @@ class TransportFault(Exception):
         self.sent = sent
 
 
-def _announced(body: Iterable[bytes]) -> bool:
-    """Whether the length of chunks is their size in bytes; the length of a list is its number of items."""
-    return isinstance(body, Sized) and not isinstance(body, Sequence)
-
-
 class _Chunks:
-    """Chunks of a body that can be read again for a second try."""
+    """Chunks of a list; the library would take the list itself for the fields of a form."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
@@ -194,9 +189,7 @@ class Transport:
 
     def prepare(self, request: Request) -> requests.PreparedRequest:
         """The request in its final form; raises `SuiteError` if HTTP cannot carry it."""
-        body = request.body
-        if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
-            body = _Chunks(body)
+        body = _Chunks(request.body) if isinstance(request.body, list | tuple) else request.body
         try:
             headers = {**_ALWAYS, **request.headers}
             prepared = requests.Request(request.method, request.url, headers, data=body).prepare()
