@@ -64,7 +64,7 @@ _SWITCHING: Final = 101
 
 
 class _Response(http.client.HTTPResponse):
-    """An answer after a limited number of interim answers."""
+    """An answer; interim answers (1xx) before it are skipped, up to a number."""
 
     def _read_status(self) -> tuple[str, int, str]:
         for _ in range(_MOST_INTERIM):
@@ -91,12 +91,16 @@ class _Connection(HTTPConnection):
         timer = threading.Timer(self.timeout or LONGEST_SECONDS, cut)
         timer.start()
         try:
-            return super().getresponse()
+            answer = super().getresponse()
+            if not late.is_set():
+                return answer
+            answer.close()  # what was read before the cut is no answer
+        except (OSError, http.client.HTTPException, ValueError):
+            if not late.is_set():
+                raise
         finally:
             timer.cancel()
-            # Whatever was read before the cut is no answer.
-            if late.is_set():
-                raise TimeoutError("the head of the answer did not end in time")
+        raise TimeoutError("the head of the answer did not end in time")
 
 
 class _SecureConnection(_Connection, HTTPSConnection):

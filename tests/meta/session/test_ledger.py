@@ -122,38 +122,37 @@ def test_a_write_waits_for_a_parallel_one_that_may_create_nothing(ledger: Any) -
     assert book.intend(write("createContact", "rc-test00000002")) is not None
 
 
-PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)}
+PLANNED = "test_a_contact_is_created"
 
 
-def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path: Path) -> None:
-    budget = ResidueBudget(SharedState(tmp_path), 12, lambda _: False)
-    budget.plan(PLAN)
+def creating(folder: Path, most: int) -> Callable[..., None]:
+    """Creates records within a budget that has the plan: `create("rc-test-1", "a case")`."""
+    budget = ResidueBudget(SharedState(folder), most, lambda _: False)
+    budget.plan({PLANNED: ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)})
 
-    def create(record: str, case: str, operation: str = "createContact") -> None:
+    def create(record: str, case: str = PLANNED, operation: str = "createContact") -> None:
         sent = messages.write(operation, record, case=case)
         budget.reserve(sent, record)
         budget.settle(sent, record, kept=True)
 
+    return create
+
+
+def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path: Path) -> None:
+    create = creating(tmp_path, 12)
     for number in range(6):
         create(f"rc-test-{number}", f"case {number}")
     with pytest.raises(ResidueSpent, match="the other places are reserved"):
         create("rc-test-faulty-6", "case 6")
     create("rc-test-submission", "another case", "createWorkflowRecord")
     for number in range(5):
-        create(f"rc-test-planned-{number}", "test_a_contact_is_created")
+        create(f"rc-test-planned-{number}")
     with pytest.raises(ResidueSpent, match="12 permanent records that it may create"):
-        create("rc-test-planned-5", "test_a_contact_is_created")
+        create("rc-test-planned-5")
 
 
 def test_a_replay_takes_no_planned_place(tmp_path: Path) -> None:
-    budget = ResidueBudget(SharedState(tmp_path), 14, lambda _: False)
-    budget.plan(PLAN)
-
-    def create(record: str) -> None:
-        sent = messages.write("createContact", record, case="test_a_contact_is_created")
-        budget.reserve(sent, record)
-        budget.settle(sent, record, kept=True)
-
+    create = creating(tmp_path, 14)
     for number in range(7 + 6):
         create(f"rc-test-{number}")
     with pytest.raises(ResidueSpent, match="the other places are reserved"):
