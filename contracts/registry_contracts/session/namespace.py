@@ -51,9 +51,8 @@ def is_signed(identifier: str) -> bool:
     """
     if not starts_like_ours(identifier) or len(identifier) < _SIGNED_FROM:
         return False
-    start = len(SUITE_PREFIX) + TOKEN_LENGTH
-    prefix, drawn = identifier[:start], identifier[start:-_CHECK_LENGTH]
-    return identifier[-_CHECK_LENGTH:] == _mark(prefix, drawn, _ALPHABET, _CHECK_LENGTH)
+    drawn = identifier[len(SUITE_PREFIX) + TOKEN_LENGTH : -_CHECK_LENGTH]
+    return identifier[-_CHECK_LENGTH:] == _check(drawn)
 
 
 class Namespace:
@@ -80,7 +79,7 @@ class Namespace:
         if length < _SIGNED_FROM:
             return self.prefix + drawn
         drawn = drawn[:-_CHECK_LENGTH]
-        return self.prefix + drawn + _mark(self.prefix, drawn, _ALPHABET, _CHECK_LENGTH)
+        return self.prefix + drawn + _check(drawn)
 
     def without_prefix(self, alphabet: str, length: int = 32) -> str:
         """A new identifier from one of the `ALPHABETS`; `length` characters, 24 or more.
@@ -140,3 +139,8 @@ def _mark(prefix: str, drawn: str, alphabet: str, length: int = _MARK_LENGTH) ->
     digest = hashlib.shake_256(f"{prefix} {drawn}".encode("utf-8", "replace")).digest(length * 4)
     numbers = (int.from_bytes(digest[at : at + 4]) for at in range(0, len(digest), 4))
     return "".join(alphabet[number % len(alphabet)] for number in numbers)
+
+
+def _check(drawn: str) -> str:
+    """The check characters behind a drawn part; they do not hang on the run, so that a seed repeats them."""
+    return _mark(SUITE_PREFIX, drawn, _ALPHABET, _CHECK_LENGTH)
