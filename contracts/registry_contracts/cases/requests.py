@@ -213,7 +213,7 @@ def send(
 def new_names(request: Request) -> list[str]:
     """The identifier in the path of a request that creates something; else an empty list."""
     operation = load_description().operations[request.operation]
-    name = operation.identifier_parameter if operation.names_new else None
+    name = operation.identifier_parameter if operation.needs is None else None
     return [] if name is None else [request.path[name]]
 
 

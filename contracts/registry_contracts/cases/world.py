@@ -478,7 +478,7 @@ class World:
 
     def used_up(self, name: str, persisted: Exchange) -> bool:
         """Whether a refused temporary file may have been used up by an earlier run; if not, mark it as used."""
-        if usable(persisted).refusal and not self._session.unused:
+        if usable(persisted).refusal and not self._session.target.is_sandbox:
             return True
         self._session.used_up.note(self.realm, name)
         return False

@@ -12,8 +12,8 @@ from registry_contracts.checks.outcomes import Blocked
 from registry_contracts.checks.workflow import Row, carries_message
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Response, read_timestamp
-from registry_contracts.session import tokens
-from registry_contracts.session.tokens import sendable
+from registry_contracts.session.authentication import seconds_ahead as clock_ahead
+from registry_contracts.session.authentication import sendable
 
 TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
 EXPIRATION_MEMBER: Final = "expiration"
@@ -60,7 +60,7 @@ def seconds_ahead(moment: datetime | None, answer: Response) -> float:
     if moment is None:
         raise Blocked("createToken", "the expiration cannot be read as a moment")
     now = datetime.now(UTC)
-    return (moment - now).total_seconds() - (tokens.seconds_ahead(answer, now) or 0.0)
+    return (moment - now).total_seconds() - (clock_ahead(answer, now) or 0.0)
 
 
 def token_in(response: Response) -> str | None:

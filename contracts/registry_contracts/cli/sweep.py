@@ -10,17 +10,17 @@ import click
 
 from registry_contracts.cli.options import reports, target
 from registry_contracts.errors import ExitCode
-from registry_contracts.session.shared_state import (
-    abandoned_private_folders,
-    remove_abandoned_private_folders,
-)
-from registry_contracts.session.sweep import (
+from registry_contracts.session.draft_cleanup import (
     Swept,
     find_orphans,
     sweep_drafts,
     sweep_runs,
     sweep_session,
     tokens_at_work,
+)
+from registry_contracts.session.shared_state import (
+    abandoned_private_folders,
+    remove_abandoned_private_folders,
 )
 from registry_contracts.settings.settings_reader import load_target
 from registry_contracts.settings.target import Target

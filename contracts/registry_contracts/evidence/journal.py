@@ -31,7 +31,7 @@ from registry_contracts.file_formats import (
     read_own,
 )
 from registry_contracts.safe_text import encodable, finite
-from registry_contracts.session.recording import FaultEvent
+from registry_contracts.session.pipeline import FaultEvent
 
 
 class Event(NamedTuple):

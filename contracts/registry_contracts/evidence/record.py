@@ -28,7 +28,7 @@ from registry_contracts.file_formats import (
     one_of,
 )
 from registry_contracts.interface.profiles import Profile
-from registry_contracts.session.recording import FaultEvent
+from registry_contracts.session.pipeline import FaultEvent
 from registry_contracts.settings.target import target_in_words
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache, cached_property, lru_cache
-from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,15 +98,8 @@ def matches(pattern: str, fault: str) -> bool:
     """Whether a clause's fault pattern matches a fault; a star matches one member or item."""
     if "*" not in pattern:
         return pattern == fault
-    ours, theirs = _steps_of_pattern(pattern), _steps(fault)
+    ours, theirs = (text.replace(":", ".").split(".") for text in (pattern, fault))
     return len(ours) == len(theirs) and all(a in {"*", b} for a, b in zip(ours, theirs, strict=True))
-
-
-def _steps(fault: str) -> list[str]:
-    return fault.replace(":", ".").split(".")
-
-
-_steps_of_pattern = lru_cache(maxsize=1024)(_steps)
 
 
 #: Fields that an entry does not give.
@@ -193,37 +186,24 @@ class Catalogue:
     def for_fault(self, operation_id: str, fault: str) -> Clause | None:
         """Return the most specific clause on a generated fault; None where the document is silent on it.
 
-        Exact patterns come before starred ones, then fewer operations, then the firmer level. Without a must or should
-        found here, a fault is never judged against the service.
+        Fewer stars come first, then fewer operations, then the firmer level. Without a must or should found here, a
+        fault is never judged against the service.
 
         Args:
             fault: Such as ``path.uid:too-short`` or ``body.emails.0:wrong-kind``.
         """
-        exact, starred = self._faults.get(operation_id, ({}, []))
-        if fault in exact:
-            return exact[fault]
-        return next((clause for pattern, clause in starred if matches(pattern, fault)), None)
+        ranked = [
+            ((pattern.count("*"), len(clause.operations), _FIRMNESS.index(clause.level)), clause)
+            for clause in self.by_operation(operation_id)
+            for pattern in clause.faults
+            if matches(pattern, fault)
+        ]
+        return min(ranked, key=itemgetter(0))[1] if ranked else None
 
     @cached_property
     def must(self) -> tuple[Clause, ...]:
         """The clauses stated outright, in order."""
         return tuple(clause for clause in self if clause.level is Level.MUST)
-
-    @cached_property
-    def _faults(self) -> dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]]:
-        """By operation: the clause of each exact fault, and the starred patterns, most specific first."""
-        firmest = sorted(self, key=lambda clause: (len(clause.operations), _FIRMNESS.index(clause.level)))
-        named: dict[str, tuple[dict[str, Clause], list[tuple[str, Clause]]]] = {}
-        for clause in firmest:
-            for operation, fault in product(clause.operations, clause.faults):
-                exact, starred = named.setdefault(operation, ({}, []))
-                if "*" in fault:
-                    starred.append((fault, clause))
-                else:
-                    exact.setdefault(fault, clause)
-        for _, starred in named.values():
-            starred.sort(key=lambda pair: pair[0].count("*"))
-        return named
 
 
 @lru_cache(maxsize=8)

@@ -8,7 +8,7 @@ or stop at OpenAPI 3.0. Each path has a file; every other referenced part stands
 import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -22,7 +22,6 @@ from registry_contracts.interface.operations import (
     METHODS,
     WORKFLOW_REALMS,
     Operation,
-    follow,
     in_realms,
     read_operations,
     segments,
@@ -60,11 +59,9 @@ def _join(directory: Path) -> dict[str, Any]:
     """Join the description below a directory to a document in which every ``$ref`` begins with ``#/components/``.
 
     Raises:
-        UsageError: a file is not YAML, a reference leads nowhere, or two files define one component's name.
+        UsageError: a file is not YAML, or two files define one component's name.
     """
-    document = read_yaml(directory / ROOT_FILE, ROOT_FILE)
-    if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
-        raise UsageError(f"{ROOT_FILE}: holds no mapping 'paths'; it is not an OpenAPI description")
+    document: dict[str, Any] = read_yaml(directory / ROOT_FILE, ROOT_FILE)
     document["paths"] = {path: _rebased(directory, item["$ref"]) for path, item in document["paths"].items()}
     components: dict[str, dict[str, Any]] = document.setdefault("components", {})
     for path in sorted(directory.glob("components/*/*.yaml")):
@@ -75,11 +72,6 @@ def _join(directory: Path) -> dict[str, Any]:
                 raise UsageError(f"{file}: defines {name}, which another file defines too; rename one")
             named[name] = value
     document["components"] = {kind: dict(sorted(named.items())) for kind, named in sorted(components.items())}
-    for node in _mappings(document):
-        try:
-            follow(document, node)
-        except (KeyError, TypeError):
-            raise UsageError(f"the description has no {node['$ref']}; correct the reference") from None
     return document
 
 
@@ -134,7 +126,9 @@ class Description:
 
     @cached_property
     def _literal_first(self) -> list[Operation]:
-        return sorted(self.operations.values(), key=lambda operation: operation.rank)
+        return sorted(
+            self.operations.values(), key=lambda operation: ["{" in part for part in segments(operation.path)]
+        )
 
     def match(self, method: str, raw_path: str) -> tuple[Operation, dict[str, str]] | None:
         """Find a request's operation and the decoded values of its placeholders; None if no operation matches.
@@ -156,14 +150,8 @@ class Description:
         """Copy the bundle for one realm, or for the operations without realms (`any`).
 
         The copy holds only the operations and examples of this realm, and its Realm parameter allows no other.
-
-        Raises:
-            UsageError: no operation has the realm.
         """
         kept = {operation.id for operation in self.operations.values() if realm in operation.realms}
-        if not kept:
-            realms = ", ".join((*WORKFLOW_REALMS, ANY_REALM))
-            raise UsageError(f"realm {realm!r} is not described; use one of {realms}")
         document = copy.deepcopy(self.bundle)
         for path, item in list(document["paths"].items()):
             for method in METHODS:
@@ -196,14 +184,14 @@ def _narrow(node: dict[str, Any], realm: str) -> None:
         }
 
 
-@lru_cache(maxsize=8)
-def load_description(root: Path | None = None) -> Description:
-    """Load the description below a directory, by default the suite's own; it is read once per process.
+@cache
+def load_description() -> Description:
+    """Load the suite's description; it is read once per process.
 
     Raises:
         UsageError: a file is missing or broken; one line with the place.
     """
-    document = _join(root or openapi_directory())
+    document = _join(openapi_directory())
     operations = {operation.id: operation for operation in read_operations(document)}
     return Description(_as_judged(document), _published(document), MappingProxyType(operations))
 

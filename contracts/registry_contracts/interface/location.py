@@ -45,12 +45,10 @@ def keep_hypothesis_out() -> None:
     A place that the user has set stays. If the home is missing or read-only, as in many containers, the tables go to
     the folder for temporary files. Useful examples are kept in the reports.
     """
-    given = os.environ.get("XDG_CACHE_HOME")
+    own = Path("registry-contracts", "hypothesis")
     try:
-        cache = Path(given) if given else Path.home() / ".cache"
-        nearest = next(each for each in (cache, *cache.absolute().parents) if each.exists())
-        usable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+        place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / own
+        place.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError):
-        usable = False
-    place = (cache if usable else Path(tempfile.gettempdir())) / "registry-contracts" / "hypothesis"
+        place = tempfile.gettempdir() / own
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(place))

@@ -152,16 +152,6 @@ class Operation(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         """The placeholder that holds the identifier of the record or document; None where the path has none."""
         return next((name for name in ("uid", "identifier") if name in self.path_parameters), None)
 
-    @property
-    def names_new(self) -> bool:
-        """Whether the path may hold the identifier of a record that does not exist yet."""
-        return self.identifier_parameter is not None and self.needs is None
-
-    @property
-    def rank(self) -> tuple[bool, ...]:
-        """Sort key that puts a literal segment before a placeholder at the same place."""
-        return tuple(_PLACEHOLDER.fullmatch(part) is not None for part in self._segments)
-
     def url(self, base_url: str, /, **path_parameters: object) -> str:
         """Build the address of a request, without a query, from the unencoded value of each placeholder.
 
@@ -209,31 +199,21 @@ def read_operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     """Read the operations of a joined description, in the order of its paths.
 
     Raises:
-        UsageError: an operation's name or extension is missing, duplicate or unknown, or its placeholders and path
-            parameters differ.
+        UsageError: an operation's name or extension is missing or unknown.
     """
-    seen: set[str] = set()
     for path, item in document["paths"].items():
         for method in METHODS:
             if method not in item:
                 continue
-            shown = f"{method.upper()} {path}"
             facts = {
                 "method": method.upper(),
                 "path": path,
                 "parameters": parameters_of(document, item, item[method]),
             }
             try:
-                operation = msgspec.convert({**item[method], **facts}, Operation)
+                yield msgspec.convert({**item[method], **facts}, Operation)
             except msgspec.ValidationError as error:
-                raise UsageError(f"{shown}: {error}") from None
-            described = {each.name for each in operation.parameters if each.place == "path"}
-            for odd in sorted(described ^ set(operation.path_parameters)):
-                raise UsageError(f"{shown}: path and path parameters differ in {odd}; describe each once")
-            if operation.id in seen:
-                raise UsageError(f"{shown}: another operation has the operationId {operation.id} too")
-            seen.add(operation.id)
-            yield operation
+                raise UsageError(f"{method.upper()} {path}: {error}") from None
 
 
 def parameters_of(document: Mapping[str, Any], item: Mapping[str, Any], node: Mapping[str, Any]) -> list[Any]:

@@ -48,7 +48,6 @@ class ManualSession(Session):
         target: Target,
         token: str,
         *,
-        disposable: bool,
         ledger_folder: Path | None = None,
         dry_run: bool = False,
     ) -> None:
@@ -59,7 +58,6 @@ class ManualSession(Session):
             namespace=namespace_of(target, token),
             ledger_folder=ledger_folder,
             request_budget=target.pace.request_budget,
-            disposable=disposable,
             events=self._record,
             dry_run=dry_run,
         )
@@ -175,7 +173,7 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
     arguments, token = shlex.split(options.sandbox_arguments), new_run_token()
     settings = load_target(options.target, os.environ, Path.cwd())
     refuse_sandbox_arguments(settings, arguments)
-    disposable, left.kept = settings is None, options.keep
+    left.kept = options.keep
     with ExitStack() as stack:
         if settings is not None:
             target = settings
@@ -183,11 +181,9 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
             target = sandbox_target(_UNSTARTED, DEFAULT_SIZE_LIMIT)
         else:
             target = stack.enter_context(serve_sandbox(DEFAULT_SIZE_LIMIT, arguments))
-        lasting = not (disposable or options.dry_run)
+        lasting = not (settings is None or options.dry_run)
         folder = stack.enter_context(_run_folder(options, target, token, left)) if lasting else None
-        session = ManualSession(
-            target, token, disposable=disposable, ledger_folder=folder, dry_run=options.dry_run
-        )
+        session = ManualSession(target, token, ledger_folder=folder, dry_run=options.dry_run)
         stack.enter_context(session)
         if lasting and not options.keep:
             stack.callback(DraftCleanup(session).at_the_end, last=True)

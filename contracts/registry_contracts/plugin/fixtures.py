@@ -28,6 +28,7 @@ from registry_contracts.cases.workflow_records import WorkflowRecords
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Expect, Observer
 from registry_contracts.checks.outcomes import Attempt, Untested
+from registry_contracts.interface.description import load_description
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import case_of
 from registry_contracts.plugin.protocol import TRY, Try
@@ -171,7 +172,7 @@ def probe(
 ) -> Probe:
     """Judges generated cases of the operation: distributed over its realms in a gate, all in each realm at night."""
     operation, profile = contacts.operation, worker.selection.profile
-    has = worker.description.operations[operation].realms
+    has = load_description().operations[operation].realms
     realms = [name for name in worker.selection.realms if name in has] or [realm]
     most = MOST_IN_BRIEF if profile is Profile.SMOKE else None
     return Probe(

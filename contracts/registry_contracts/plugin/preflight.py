@@ -31,9 +31,8 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.plugin.case import Case, Ending
 from registry_contracts.plugin.worker import Worker
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.authentication import NO_TOKEN, SIGN_IN
+from registry_contracts.session.authentication import NO_TOKEN, SIGN_IN, Token
 from registry_contracts.session.session import Session, wait_for_start
-from registry_contracts.session.tokens import Token
 from registry_contracts.settings.target import (
     ACCOUNT_ROLES,
     AUTHOR,
@@ -244,7 +243,7 @@ class Preflight:
 
     def _author(self, wait_seconds: float) -> Iterator[Diagnosis]:
         author, began, url = self._sign_in(AUTHOR), datetime.now(UTC), self._target.base_url
-        if author.gateway and not self.session.disposable and wait_for_start(self._target, wait_seconds):
+        if author.gateway and not self._target.is_sandbox and wait_for_start(self._target, wait_seconds):
             waited = (datetime.now(UTC) - began).total_seconds()
             yield Diagnosis("start", State.NOTE, f"was waited for, {waited:.0f} s")
             author = self._sign_in(AUTHOR)

@@ -68,10 +68,10 @@ from registry_contracts.plugin.run_options import (
 from registry_contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
 from registry_contracts.reports.writers import ALL, pack, unwritten, write_all
 from registry_contracts.safe_text import complaint
+from registry_contracts.session.draft_cleanup import sweep_runs
 from registry_contracts.session.ledger import LEDGER_FILE, RUN_FILE
 from registry_contracts.session.namespace import new_run_token
 from registry_contracts.session.shared_state import PRIVATE_PREFIX, remove_abandoned_private_folders
-from registry_contracts.session.sweep import sweep_runs
 from registry_contracts.settings.embedded_sandbox import EmbeddedSandbox
 
 #: How long workers may take to end their case and to clean up.

@@ -64,7 +64,6 @@ class Worker(Session):
 
     def __init__(self, name: str, plan: Plan, target: Target, selection: Selection) -> None:
         folder, private = Path(plan.folder), Path(plan.private)
-        embedded = plan.sandbox_url is not None
         self.journal = Journal(journal_path(folder, name), name, plan.token)
         super().__init__(
             target,
@@ -73,7 +72,6 @@ class Worker(Session):
             group=SessionGroup(private, partial(self.stop, BREAKER), folder.parent / USED_UP_FILE),
             ledger_folder=folder,
             request_budget=request_budget(target, selection.profile),
-            disposable=embedded,
             events=self.journal.write,
         )
         self.plan = plan
@@ -146,7 +144,7 @@ class Worker(Session):
             and not terms.accepted(clause, case.realm, operation, self.day)
             for clause, operation in contradicted
         )
-        if not fails or self.disposable or self._waited_in == case.id:
+        if not fails or self.target.is_sandbox or self._waited_in == case.id:
             return
         self._waited_in, end = case.id, time.monotonic() + ROLLING_SECONDS
         while time.monotonic() < end and not (self.shared.offered(_LASTING) or self.halted()):

@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 from msgspec import UNSET, UnsetType
 
 from registry_contracts.exchanges.exchange import NO_CONTENT, Exchange
+from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import UID_SHORTEST, Operation
 from registry_contracts.session.authentication import SIGN_IN
 from registry_contracts.session.pipeline import Request, encoded, listed_headers
@@ -122,7 +123,7 @@ class Actor(OperationCalls):
             summed: Keep only the beginning of the answer's body, and the digest of all of it.
             documented: A name to send as the interface document writes it, even if the settings replace it.
         """
-        described = self.session.description.operations[operation]
+        described = load_description().operations[operation]
         if json is not DEFAULT:
             body = jsonlib.dumps(json, ensure_ascii=False).encode("utf-8", "surrogatepass")
         pairs = list(query.items() if isinstance(query, Mapping) else query)
@@ -155,7 +156,7 @@ class Actor(OperationCalls):
         exchange = self.session.send(request)
         if own and self._tells_absence(exchange, described, request, path or {}):
             exchange = replace(exchange, response=replace(exchange.answer, absent=True))
-        if own and self.judge is not None and not request.altered and not request.once:
+        if own and self.judge is not None and not request.altered:
             self.judge(exchange)
         return exchange
 

@@ -1,24 +1,54 @@
-"""Deletes drafts: those of a run after each case and at its end, and those that refused writes stored."""
+"""Deletes drafts: those of a run after each case and at its end, those that refused writes stored, and old ones.
+
+A sweep deletes what earlier runs left, by their ledgers and by the accounts' lists of drafts.
+"""
 
 from __future__ import annotations
 
+import platform
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Final
 from urllib.parse import unquote, urlsplit
 
-from registry_contracts.errors import EnvironmentFault
-from registry_contracts.exchanges.exchange import Exchange, Response
+from msgspec import Meta
+from msgspec.structs import replace
+
+from registry_contracts.errors import EnvironmentFault, UsageError
+from registry_contracts.exchanges import readers
+from registry_contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from registry_contracts.file_formats import OpenFormat, is_file, own_folder, read_file
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
+from registry_contracts.safe_text import many
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.ledger import Entry, header_as_sent, realm_as_sent
-from registry_contracts.session.namespace import KEPT_PREFIX
+from registry_contracts.session.ledger import (
+    RUN_FILE,
+    Entry,
+    append_removed,
+    header_as_sent,
+    read_entries,
+    realm_as_sent,
+    removable,
+    residue,
+    savers,
+)
+from registry_contracts.session.namespace import (
+    KEPT_PREFIX,
+    SUITE_PREFIX,
+    TOKEN_LENGTH,
+    is_signed,
+    starts_like_ours,
+)
 from registry_contracts.session.pipeline import Request
 from registry_contracts.session.session import Session
-from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS
+from registry_contracts.session.shared_state import process_alive
+from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALMS, Target
 
 #: The case of the deletions; its requests may use the reserve of the budget.
 CLEANING: Final = "[cleaning]"
@@ -34,7 +64,7 @@ _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
 
 
 def delete_or_explain(
-    session: Session, draft: Entry, case: str, *, savers: Iterable[str] = (), certain: bool = True
+    session: Session, draft: Entry, *, savers: Iterable[str] = (), certain: bool = True
 ) -> str | None:
     """Delete a draft as each role that saved it; return why it is still there, or None if it is gone.
 
@@ -45,37 +75,55 @@ def delete_or_explain(
         savers: The roles that saved it, if there are several.
         certain: Once it is found absent, it cannot appear any more.
     """
-    others = [role for role in map(deleting_role, savers) if role in session.target.accounts]
-    roles = dict.fromkeys([deleting_role(draft.role), *others])
-    actors = [Actor(session, role, draft.realm, case) for role in roles]
-    if draft.realm_sent:
-        whys = [_delete_elsewhere_or_explain(actor, draft, certain=certain) for actor in actors]
+    if why := _obstacle(session, draft):
+        return why
+    role, accounts = deleting_role(draft.role), session.target.accounts
+    others = [each for each in map(deleting_role, savers) if each in accounts]
+    actors = [Actor(session, each, draft.realm, CLEANING) for each in dict.fromkeys([role, *others])]
+    try:
+        if not draft.realm_sent:
+            return _delete(session, draft, actors, certain=certain)
+        whys = [_delete_elsewhere(actor, draft, certain=certain) for actor in actors]
         return next(filter(None, whys), None)
-    answers = [(actor, _deleted(actor, draft)) for actor in actors]
-    absent = _GONE if certain else ()
-    left = [
-        (actor, answer) for actor, answer in answers if not answer.success and answer.status not in absent
-    ]
+    except EnvironmentFault as fault:
+        return str(fault)
+
+
+def _obstacle(session: Session, draft: Entry) -> str | None:
+    """Why a session may not delete a draft; None if it may."""
+    role = deleting_role(draft.role)
+    if role not in session.target.accounts:
+        return f"the settings have no account {role}"
+    return None if session.namespace.owns(draft.identifier) else "its identifier is not one of the suite's"
+
+
+def _delete(session: Session, draft: Entry, actors: Iterable[Actor], *, certain: bool) -> str | None:
+    answers = {actor: actor.delete_draft(draft.identifier).answer for actor in actors}
+    gone = _GONE if certain else ()
+    left = [actor for actor, each in answers.items() if not (each.success or each.status in gone)]
     if not left:
         return None
-    actor, answer = left[0]
-    deleted = any(each.success for _, each in answers)
-    if not deleted and answer.status in _FOR_THE_ACCOUNT:
-        deleted = _another_deletes(session, draft, case, roles)
+    refused = answers[left[0]].status
+    deleted = any(each.success for each in answers.values())
+    if not deleted and refused in _FOR_THE_ACCOUNT:
+        deleted = _another_deletes(session, draft, [actor.role for actor in answers])
     # The refusal shows that the draft was there, so the same account can see whether it still is.
-    return None if deleted and not _exists(actor, draft) else f"deleteDraft answered {answer.status}"
+    gone_now = deleted and not left[0].draft_exists(draft.identifier).answer.success
+    return None if gone_now else f"deleteDraft answered {refused}"
 
 
-def _deleted(actor: Actor, draft: Entry) -> Response:
-    return actor.send("deleteDraft", path={"uid": draft.identifier}).answer
+def _another_deletes(session: Session, draft: Entry, asked: Collection[str]) -> bool:
+    """Whether another account than those `asked` could delete a draft."""
+    for role in session.target.accounts:
+        if role not in asked:
+            with suppress(EnvironmentFault):
+                if Actor(session, role, draft.realm, CLEANING).delete_draft(draft.identifier).answer.success:
+                    return True
+    return False
 
 
-def _exists(actor: Actor, draft: Entry) -> bool:
-    return actor.send("draftExists", path={"uid": draft.identifier}).answer.success
-
-
-def _delete_elsewhere_or_explain(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
-    """`delete_or_explain` for a draft that was saved with another Realm header than its realm's.
+def _delete_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
+    """Delete a draft that was saved with another Realm header than its realm's; return why it is perhaps there.
 
     It is deleted with that header, and in a realm where it is found: deleting an absent draft may also succeed.
     """
@@ -91,16 +139,6 @@ def _delete_elsewhere_or_explain(actor: Actor, draft: Entry, *, certain: bool) -
     found = ask("draftExists", as_saved)
     gone = certain and (found.status in _GONE or (found.refusal and deleted))
     return None if gone else f"saved under Realm {draft.realm_sent}, and perhaps still there"
-
-
-def _another_deletes(session: Session, draft: Entry, case: str, asked: Collection[str]) -> bool:
-    """Whether another account than those `asked` could delete a draft."""
-    for role in session.target.accounts:
-        if role not in asked:
-            with suppress(EnvironmentFault):
-                if _deleted(Actor(session, role, draft.realm, case), draft).success:
-                    return True
-    return False
 
 
 def deleting_role(role: str) -> str:
@@ -210,8 +248,7 @@ def delete_drafts_of_records(session: Session, writes: Iterable[Entry]) -> None:
             places.setdefault(entry.place, []).append(entry)
     for made in places.values():
         if any(_is_new(session, entry) for entry in made) and session.breaker.open is None:
-            with suppress(EnvironmentFault):
-                delete_or_explain(session, made[-1], CLEANING, savers=[entry.role for entry in made])
+            delete_or_explain(session, made[-1], savers=[entry.role for entry in made])
 
 
 def _is_new(session: Session, made: Entry) -> bool:
@@ -262,23 +299,236 @@ class DraftCleanup:
         return [draft for draft in self._session.ledger.removable() if draft.identifier not in shared]
 
     def _remove_all(self, drafts: Iterable[Entry], *, certain: bool = False) -> None:
-        for draft in drafts:
-            # A draft that the environment kept from being deleted stays in the ledger, and is reported as a leftover.
-            with suppress(EnvironmentFault):
-                try:
-                    if not self._session.breaker.open:
-                        self._remove(draft, certain=certain or not _uncertain(draft))
-                except OSError as error:
-                    # A full disk must not leave drafts with the service.
-                    self._unwritten = error
-
-    def _remove(self, draft: Entry, *, certain: bool) -> None:
+        """Delete drafts; those that are still there stay in the ledger, and are reported as leftovers."""
         session, ledger = self._session, self._session.ledger
-        savers = ledger.savers(draft.place)
-        if delete_or_explain(session, draft, CLEANING, savers=savers, certain=certain) is None:
-            ledger.removed(*draft.place)
+        for draft in drafts:
+            if session.breaker.open:
+                return
+            by, sure = ledger.savers(draft.place), certain or not _uncertain(draft)
+            try:
+                if delete_or_explain(session, draft, savers=by, certain=sure) is None:
+                    ledger.removed(*draft.place)
+            except OSError as error:
+                # A full disk must not leave drafts with the service.
+                self._unwritten = error
 
 
 def _uncertain(draft: Entry) -> bool:
     """Whether a draft may appear after it was found absent, since its save had no answer."""
     return draft.state in ("intended", "unknown")
+
+
+#: A run of another machine counts as over after so many hours, since its processes cannot be seen.
+_LONGEST_RUN_HOURS: Final = 24.0
+_MOST_NAMED: Final = 5
+_PAGE: Final = 100
+#: Maximum number of pages to read of a list.
+_MOST_PAGES: Final = 200
+#: Shorter texts are numbers or years, not moments.
+_SHORTEST_MOMENT: Final = len("2026-01-01T00:00")
+
+
+class _Facts(OpenFormat, frozen=True):
+    """The part of `run.json` that a sweep needs; the token's pattern ensures that it matches only a run's records."""
+
+    base_url: str
+    token: Annotated[str, Meta(pattern=f"^[a-z0-9]{{{TOKEN_LENGTH}}}$")]
+    started: str
+    finished: str | None = None
+    left: int | None = None
+    process: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run that is over and may have left drafts: its folder, the token of its identifiers, and its writes."""
+
+    folder: Path
+    token: str
+    entries: tuple[Entry, ...]
+    drafts: list[Entry]
+
+
+def earlier_runs(reports: Path, base_url: str) -> Iterator[EarlierRun]:
+    """The runs on a target that are over and whose ledgers still hold drafts; `reports` contains the run folders."""
+    for folder, facts in _runs_in(reports):
+        if facts.base_url == base_url and (not facts.finished or facts.left) and _over(folder, facts):
+            entries = tuple(read_entries(sorted(filter(is_file, folder.glob("ledger*.jsonl")))))
+            if drafts := removable(entries):
+                yield EarlierRun(folder, facts.token, entries, drafts)
+
+
+def tokens_at_work(reports: Path) -> set[str]:
+    """Tokens of the runs in a reports folder that are still running, on any target."""
+    return {facts.token for folder, facts in _runs_in(reports) if process_alive(folder)}
+
+
+def _runs_in(reports: Path) -> Iterator[tuple[Path, _Facts]]:
+    """Run folders with their facts; a run that was killed before it wrote these had sent nothing."""
+    for folder in sorted(path for path in reports.glob("*/") if not path.is_symlink()):
+        try:
+            facts = read_file(own_folder(folder) / RUN_FILE, _Facts)
+        except (FileNotFoundError, UsageError):
+            continue
+        if not KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{facts.token}"):
+            yield folder, facts
+
+
+def _over(folder: Path, facts: _Facts) -> bool:
+    if facts.finished:
+        return True
+    if facts.process is None or facts.process.get("host") != platform.node():
+        started = read_timestamp(facts.started)
+        return started is not None and _since(started) > timedelta(hours=_LONGEST_RUN_HOURS)
+    return not process_alive(folder)
+
+
+def _since(moment: datetime) -> timedelta:
+    return datetime.now(UTC) - moment
+
+
+@dataclass
+class Swept:
+    """The result of a sweep, or of a dry run of one.
+
+    `what` says whose drafts these were; `left` has those that remain, with reasons; `residue` is the number of records
+    and attachments that the interface cannot remove.
+    """
+
+    what: str
+    removed: list[Entry] = field(default_factory=list)
+    left: list[tuple[Entry, str]] = field(default_factory=list)
+    residue: int = 0
+    dry: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """One line for the terminal."""
+        parts = [f"{many(len(self.removed), 'draft')} {'to be removed' if self.dry else 'removed'}"]
+        if self.left:
+            named = [f"{draft.identifier} in {draft.realm}" for draft, _ in self.left[:_MOST_NAMED]]
+            named += ["…"] * (len(self.left) > _MOST_NAMED)
+            parts.append(f"{many(len(self.left), 'draft')} left: {', '.join(named)} ({self.left[0][1]})")
+        if self.residue:
+            parts.append(f"{self.residue} records and attachments that the interface cannot remove")
+        return f"{self.what}: {'; '.join(parts)}"
+
+
+def sweep_runs(session: Session, reports: Path, *, dry_run: bool = False) -> Iterator[Swept]:
+    """Delete the drafts that earlier runs on the target left, by their ledgers; skip runs that are still running."""
+    for run in earlier_runs(reports, session.target.base_url):
+        session.namespace.adopt(run.token)
+        swept = sweep_drafts(session, f"run {run.folder.name}", run.drafts, run.entries, dry_run=dry_run)
+        swept.residue = sum(1 for _ in residue(run.entries))
+        if not dry_run:
+            gone = {draft.place for draft in swept.removed}
+            lines = [each for each in run.entries if each.place in gone and each.what == "draft"]
+            # The last line of the last ledger counts.
+            append_removed(max(run.folder.glob("ledger*.jsonl")), lines)
+        yield swept
+
+
+def sweep_drafts(
+    session: Session,
+    what: str,
+    drafts: Iterable[Entry],
+    writes: Collection[Entry] = (),
+    *,
+    dry_run: bool = False,
+) -> Swept:
+    """Delete drafts that a session's namespace owns; `writes` tell who saved them. A dry run sends nothing."""
+    swept = Swept(what, dry=dry_run)
+    for draft in drafts:
+        mine, by = replace(draft, role=deleting_role(draft.role)), savers(draft.place, writes)
+        why = _obstacle(session, mine) if dry_run else delete_or_explain(session, mine, savers=by)
+        if why is None:
+            swept.removed.append(mine)
+        else:
+            swept.left.append((mine, why))
+    return swept
+
+
+@contextmanager
+def sweep_session(target: Target) -> Iterator[Session]:
+    """A session for a sweep outside a run, which records nothing; raises `EnvironmentFault` if it gets no token."""
+    with Session(target, "sweep") as session:
+        author = session.tokens.token(AUTHOR)
+        if not author.value:
+            raise EnvironmentFault(f"{target.base_url} gave the author no token: {author.refusal}")
+        yield session
+
+
+@dataclass(frozen=True)
+class Orphans:
+    """Drafts in the accounts' lists: orphans, spared drafts with reasons, and lists that failed with reasons."""
+
+    found: list[Entry] = field(default_factory=list)
+    spared: list[tuple[Entry, str]] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+
+
+def find_orphans(session: Session, *, at_work: set[str], older_than: timedelta, all_of_mine: bool) -> Orphans:
+    """Search the lists of drafts of every account for orphans.
+
+    A draft is an orphan if its identifier has the suite's check characters, its run is not `at_work` on this machine,
+    and all its moments in the list are older than asked for: a run on another machine may be using it.
+
+    Args:
+        all_of_mine: Take every draft whose identifier starts like the suite's, whatever its age and check characters.
+    """
+    orphans = Orphans()
+    for role in session.target.accounts:
+        for realm in (name for name in session.target.realms if name in DOCUMENT_REALMS):
+            try:
+                for draft, record in _listed(Actor(session, role, realm, CLEANING)):
+                    why = _why_spared(draft, record, at_work, older_than, all_of_mine=all_of_mine)
+                    if why is None:
+                        orphans.found.append(draft)
+                    else:
+                        orphans.spared.append((draft, why))
+            except (EnvironmentFault, readers.Ambiguous) as trouble:
+                orphans.troubles.append(f"the drafts of the {role} in {realm}: {trouble}")
+    return orphans
+
+
+def _listed(actor: Actor) -> Iterator[tuple[Entry, dict[str, Any]]]:
+    """Drafts whose identifier starts like the suite's, page by page, until a page is empty or repeated."""
+    seen, before = set[str](), b""
+    now = datetime.now(UTC).isoformat()
+    for page in range(_MOST_PAGES):
+        query = {"collection": "my", "$top": str(_PAGE), "$skip": str(page * _PAGE)}
+        answer = actor.send("listDrafts", query=query).answer
+        records = readers.records(answer) if answer.success else None
+        if records is None:
+            raise EnvironmentFault(f"listDrafts answered {answer.quote()}")
+        if not records or answer.content == before:
+            return
+        before = answer.content
+        for record in records:
+            texts = (value for value in readers.values(record) if isinstance(value, str))
+            names = {text for text in texts if starts_like_ours(text) and " " not in text}
+            for name in sorted(names - seen):
+                yield Entry(1, "saveDraft", "draft", actor.realm, actor.role, name, "created", now), record
+            seen |= names
+
+
+def _why_spared(
+    draft: Entry, record: dict[str, Any], at_work: set[str], older_than: timedelta, *, all_of_mine: bool
+) -> str | None:
+    if draft.identifier[len(SUITE_PREFIX) :][:TOKEN_LENGTH] in at_work:
+        return "its run is still active"
+    if all_of_mine:
+        return None
+    if not is_signed(draft.identifier):
+        return "it may be the account's own; --all-of-mine takes it"
+    age = _age(record)
+    if age is None:
+        return "the list does not say how old it is; --all-of-mine takes it"
+    return None if age >= older_than else f"it is younger than {older_than.total_seconds() / 3600:g} hours"
+
+
+def _age(record: dict[str, Any]) -> timedelta | None:
+    """The time since the latest moment in a draft's record."""
+    texts = (value for value in readers.values(record) if isinstance(value, str))
+    moments = [read_timestamp(text) for text in texts if len(text) >= _SHORTEST_MOMENT]
+    return min((_since(moment) for moment in moments if moment is not None), default=None)

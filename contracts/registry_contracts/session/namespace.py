@@ -7,7 +7,6 @@ import random
 import re
 import secrets
 import string
-import zlib
 from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote
@@ -21,7 +20,6 @@ _ALPHABET = string.ascii_lowercase + string.digits
 _CHECK_LENGTH = 3
 #: Identifiers of this length or more end with check characters.
 _SIGNED_FROM = 20
-_SIGNED_TAIL = 12
 _OF_A_RUN = re.compile(rf"{SUITE_PREFIX}[{_ALPHABET}]{{{TOKEN_LENGTH}}}", re.ASCII)
 #: Alphabets of identifiers without the prefix; hyphens and underscores may surround them.
 ALPHABETS: Final = (string.digits, string.ascii_lowercase, string.ascii_letters)
@@ -51,13 +49,10 @@ def is_signed(identifier: str) -> bool:
 
     One in 46,656 identifiers of the same form has them by chance.
     """
-    tail = identifier[-_SIGNED_TAIL:]
-    return (
-        starts_like_ours(identifier)
-        and len(identifier) >= _SIGNED_FROM
-        and set(tail) <= set(_ALPHABET)
-        and tail[-_CHECK_LENGTH:] == _check(tail[:-_CHECK_LENGTH])
-    )
+    if not starts_like_ours(identifier) or len(identifier) < _SIGNED_FROM:
+        return False
+    drawn = identifier[len(SUITE_PREFIX) + TOKEN_LENGTH : -_CHECK_LENGTH]
+    return identifier[-_CHECK_LENGTH:] == _check(drawn)
 
 
 class Namespace:
@@ -83,7 +78,8 @@ class Namespace:
         drawn = "".join(self._draw.choice(_ALPHABET) for _ in range(length - len(self.prefix)))
         if length < _SIGNED_FROM:
             return self.prefix + drawn
-        return self.prefix + drawn[:-_CHECK_LENGTH] + _check(drawn[-_SIGNED_TAIL:-_CHECK_LENGTH])
+        drawn = drawn[:-_CHECK_LENGTH]
+        return self.prefix + drawn + _check(drawn)
 
     def without_prefix(self, alphabet: str, length: int = 32) -> str:
         """A new identifier from one of the `ALPHABETS`; `length` characters, 24 or more.
@@ -138,15 +134,13 @@ def _is_marked(identifier: str, prefix: str) -> bool:
     return bool(drawn) and any(mark == _mark(prefix, drawn, alphabet) for alphabet in ALPHABETS)
 
 
-def _mark(prefix: str, drawn: str, alphabet: str) -> str:
-    digest = hashlib.shake_256(f"{prefix} {drawn}".encode()).digest(_MARK_LENGTH * 4)
+def _mark(prefix: str, drawn: str, alphabet: str, length: int = _MARK_LENGTH) -> str:
+    """Characters that belong to a prefix and the drawn part of an identifier."""
+    digest = hashlib.shake_256(f"{prefix} {drawn}".encode("utf-8", "replace")).digest(length * 4)
     numbers = (int.from_bytes(digest[at : at + 4]) for at in range(0, len(digest), 4))
     return "".join(alphabet[number % len(alphabet)] for number in numbers)
 
 
-def _check(text: str) -> str:
-    number, characters = zlib.crc32(text.encode("ascii")), ""
-    for _ in range(_CHECK_LENGTH):
-        number, digit = divmod(number, len(_ALPHABET))
-        characters += _ALPHABET[digit]
-    return characters
+def _check(drawn: str) -> str:
+    """The check characters behind a drawn part; they do not hang on the run, so that a seed repeats them."""
+    return _mark(SUITE_PREFIX, drawn, _ALPHABET, _CHECK_LENGTH)

@@ -15,8 +15,6 @@ from registry_contracts.session.shared_state import SharedState
 
 #: Highest concurrency: a run has a few workers with a few threads each.
 MOST_SLOTS: Final = 256
-#: Slowest pace, since clocks do not accept every number.
-LONGEST_INTERVAL_SECONDS: Final = 86_400.0
 #: How often a session polls for a free slot.
 _POLL_SECONDS: Final = 0.005
 #: The longest rest that one response can impose on all sessions; a request that must wait longer is not retried.
@@ -37,8 +35,7 @@ class Pace:
         self, below: Stage, folder: Path, requests_per_second: float | None, concurrency: int | None
     ) -> None:
         self._below = below
-        rate = requests_per_second
-        self._interval = min(1.0 / rate, LONGEST_INTERVAL_SECONDS) if rate else 0.0
+        self._interval = 1.0 / requests_per_second if requests_per_second else 0.0
         self._shared = SharedState(folder)
         self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(min(concurrency or 0, MOST_SLOTS))]
         self._lock = threading.Lock()

@@ -1,22 +1,35 @@
-"""A request, and the stages of the pipeline: each sends it to the one below and returns the exchange."""
+"""A request, and the stages of the pipeline: each sends it to the one below and returns the exchange.
+
+The guard and the record stand here, the others in modules of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import count
 from operator import length_hint
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
 import requests
 
-from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers
-from registry_contracts.interface.description import Operation
-from registry_contracts.settings.target import ANY_REALM
+from registry_contracts.errors import SuiteError
+from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, exchange_entry
+from registry_contracts.exchanges.redaction import Redactor, learn_tokens, redacted
+from registry_contracts.file_formats import OpenFormat
+from registry_contracts.interface.description import Operation, load_description
+from registry_contracts.session.namespace import Namespace
+from registry_contracts.settings.guard import GuardViolation, refuse_request
+from registry_contracts.settings.target import ANY_REALM, Target, WireNames
 
 JSON: Final = "application/json"
 #: The fault of an exchange in a dry run.
 UNSENT = "not sent: a dry run"
+#: Statuses of answers that must have no content (RFC 9110).
+WITHOUT_CONTENT: Final = frozenset({204, 304})
 
 
 @dataclass(frozen=True)
@@ -25,8 +38,8 @@ class Request:
 
     Attributes:
         operation: `operationId`, or None for a path outside the description.
-        body: Bytes, or chunks of bytes. An iterator is never sent twice. If chunks have a length, it is their size in
-            bytes and sent as Content-Length.
+        body: Bytes, or chunks that can be read again. Chunks with a length, but for a list, have this size in bytes,
+            which is sent as Content-Length.
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
@@ -65,11 +78,6 @@ class Request:
     limit: float | None = None
 
     @property
-    def once(self) -> bool:
-        """Whether the body can be read only once."""
-        return isinstance(self.body, Iterator)
-
-    @property
     def housekeeping(self) -> bool:
         """Whether the suite itself sends it, not a case."""
         return self.case.startswith("[")
@@ -98,6 +106,111 @@ class DryRun:
         """Return an exchange without an answer."""
         exchange = begun(request)
         exchange.fault = UNSENT
+        return exchange
+
+
+@dataclass(eq=False, repr=False)
+class Guard:
+    """Refuses production, addresses outside the target, and writes outside the namespace.
+
+    It checks the final form of each request, which has the target's own names; `prepare` makes it.
+    """
+
+    below: Stage
+    target: Target
+    namespace: Namespace
+    prepare: Callable[[Request], requests.PreparedRequest]
+
+    def __post_init__(self) -> None:
+        self._names = WireNames.of(self.target)
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request in the target's names, if it is allowed."""
+        names, written = self._names.without(request.documented), request
+        if names:
+            url, headers = names.url(request.url, request.operation), names.headers(request.headers)
+            request = replace(request, url=url, headers=headers, written=(request.url, request.headers))
+        prepared = self.prepare(request)
+        refuse_request(request.method, prepared.url or "", prepared.headers, self.target)
+        foreign = [name for name in request.identifiers if not self.namespace.owns(name)]
+        if request.writes and foreign:
+            raise SuiteError(
+                f"{request.operation} would write to {foreign[0]!r}, outside the run's namespace"
+            )
+        exchange = self.below.send(replace(request, prepared=prepared))
+        if request is not written and exchange.response is not None:
+            given = exchange.request_headers.first("Realm") or ""
+            exchange.response = replace(exchange.response, realm_given=given)
+        return exchange
+
+
+def may_follow(target: Target, method: str, url: str) -> bool:
+    """Whether a redirect may be followed: to any host (without credentials), but never to production."""
+    parts = urlsplit(url)
+    try:
+        refuse_request(method, url, {}, replace(target, base_url=f"{parts.scheme}://{parts.netloc}"))
+    except GuardViolation:
+        return False
+    return True
+
+
+#: Writes an event, given its kind and its content.
+Events = Callable[[str, Any], None]
+
+
+class FaultEvent(OpenFormat, frozen=True):
+    """A fault of the environment that the run met."""
+
+    fault: str
+    realm: str = ANY_REALM
+    operation: str | None = None
+    case: str = ""
+    exchange: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class Record:
+    """Records exchanges, redacted; one for each request, however often it was tried.
+
+    `name` is the session's, and begins the exchanges' ids; `faults` counts the faults of exchanges.
+    """
+
+    below: Stage
+    name: str
+    redactor: Redactor
+    events: Events | None
+    faults: Counter[str] = field(default_factory=Counter)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def note_fault(self, exchange: Exchange, fault: str) -> None:
+        """Note a fault of an exchange."""
+        self.faults[fault] += 1
+        if self.events is not None:
+            where = (exchange.realm, exchange.operation, exchange.case, exchange.id)
+            self.events("fault", FaultEvent(fault, *where))
+
+    def send(self, request: Request) -> Exchange:
+        """Send a request, and record the exchange."""
+        number = next(self._numbers)
+        exchange = self.below.send(request)
+        response = exchange.response
+        exchange.id = f"{self.name}-{number}"
+        for fault in exchange.met:
+            self.note_fault(exchange, fault)
+        if response is not None and response.charset:
+            why = f"JSON in {response.charset} instead of UTF-8 (RFC 8259): read anyway"
+            self.note_fault(exchange, why)
+        if response is not None and response.content and exchange.method == "HEAD":
+            self.note_fault(exchange, "content after the answer to HEAD, which must have none (RFC 9110)")
+        elif response is not None and response.content and response.status in WITHOUT_CONTENT:
+            # A clause forbids content for HEAD only, so it is dropped here.
+            self.note_fault(exchange, f"content after a {response.status}, which must have none (RFC 9110)")
+            exchange.response = replace(response, body=NO_BODY)
+        if self.events is not None:
+            learn_tokens(exchange, self.redactor)
+            self.events("exchange", exchange_entry(redacted(exchange, self.redactor)))
+        if request.gathered is not None:
+            request.gathered.append(exchange)
         return exchange
 
 
@@ -152,3 +265,13 @@ def listed_headers(operation: Operation, realm: str | None) -> dict[str, str | N
 def encoded(value: str | bytes) -> bytes:
     """A header's value as bytes."""
     return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+
+
+def plain_request(
+    operation: str, base_url: str, *, headers: Mapping[str, str | bytes] | None = None, **parts: Any
+) -> Request:
+    """A request of an operation without parameters, with the listed headers and others; the parts of `Request`."""
+    described = load_description().operations[operation]
+    listed = listed_headers(described, parts.get("realm")).items()
+    sent = {name: value for name, value in listed if value is not None} | dict(headers or {})
+    return Request(operation, described.method, described.url(base_url), sent, **parts)

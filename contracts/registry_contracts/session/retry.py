@@ -27,11 +27,11 @@ from registry_contracts.exchanges.foreign_answers import (
     harmless,
     perhaps_foreign,
 )
-from registry_contracts.interface.description import load_description, operations_with
+from registry_contracts.interface.description import operations_with
 from registry_contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
 from registry_contracts.session.budgets import RequestBudget
 from registry_contracts.session.pace import Pace
-from registry_contracts.session.pipeline import JSON, Request, texts
+from registry_contracts.session.pipeline import Request, plain_request, texts
 from registry_contracts.session.transport import TIMED_OUT, Transport
 from registry_contracts.settings.guard import refuse_request
 from registry_contracts.settings.target import Target
@@ -113,8 +113,7 @@ class Retry:
             wait = self._wait_before_next(exchange)
             if wait is not None:
                 self.below.rest(_requested_wait(exchange.response))
-            once = request.once and exchange.received
-            again = wait is not None and not once and self._may_send_again(request, exchange)
+            again = wait is not None and self._may_send_again(request, exchange)
             if not again or wait is None or not self.budget.affords():
                 # A service that asks for a wait beyond the limit counts as down.
                 asks = exchange.response is not None and _wait_before(2, exchange.response) is None
@@ -188,9 +187,7 @@ class Retry:
 
     def _anonymous_list(self, request: Request) -> Request:
         """A request that the service answers or refuses, even before any sign-in."""
-        listing = load_description().operations["listDrafts"]
-        url = listing.url(self.target.base_url)
-        bare = Request(listing.id, listing.method, url, {"Accept": JSON}, case=request.case)
+        bare = plain_request("listDrafts", self.target.base_url, case=request.case)
         refuse_request(bare.method, bare.url, texts(bare.headers), self.target)
         return bare
 

@@ -16,22 +16,27 @@ from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.foreign_answers import GATEWAY_STATUSES
 from registry_contracts.exchanges.redaction import Redactor
-from registry_contracts.interface.description import Description, load_description
-from registry_contracts.session.authentication import SIGN_IN, Authentication
+from registry_contracts.session.authentication import SIGN_IN, Authentication, Token, TokenStore, token_of
 from registry_contracts.session.breaker import Admission, Breaker
 from registry_contracts.session.budgets import RequestBudget, ResidueBudget, UsedUp
-from registry_contracts.session.guarding import Guard, may_follow
 from registry_contracts.session.ledger import Ledger, WriteAhead
 from registry_contracts.session.namespace import Namespace, new_run_token
 from registry_contracts.session.pace import Pace
-from registry_contracts.session.pipeline import JSON, DryRun, Request, Stage
-from registry_contracts.session.recording import Events, Record
+from registry_contracts.session.pipeline import (
+    DryRun,
+    Events,
+    Guard,
+    Record,
+    Request,
+    Stage,
+    may_follow,
+    plain_request,
+)
 from registry_contracts.session.retry import Retry
 from registry_contracts.session.shared_state import PRIVATE_PREFIX, ProcessLock, SharedState
-from registry_contracts.session.tokens import Token, TokenStore, token_of
 from registry_contracts.session.transport import Transport
 from registry_contracts.session.transport_settings import check_transport_settings, proxy_passwords
-from registry_contracts.settings.target import AUTHOR, Target, WireNames
+from registry_contracts.settings.target import AUTHOR, Target
 
 #: The case of the session's own sign-ins.
 SIGNING_IN = "[signing in]"
@@ -56,9 +61,8 @@ class Session:
 
     Its `name` within its group is part of the ledger's file name and of exchange ids. Without a group it has its own
     private folder, and the identifiers of a new run. All sessions of a group together may send `request_budget`
-    requests. `disposable` says that the target is a sandbox that ends with the session: requests need no pace, and
-    nothing was used up before. `events` gets each exchange and fault, redacted. In a `dry_run` requests are prepared,
-    guarded and recorded, but not sent; tokens are stand-ins.
+    requests; those to the embedded sandbox need no pace. `events` gets each exchange and fault, redacted. In a
+    `dry_run` requests are prepared, guarded and recorded, but not sent; tokens are stand-ins.
 
     `shared_drafts` are identifiers of drafts that cases share until the end; `faults` counts faults by text.
 
@@ -75,22 +79,22 @@ class Session:
         group: SessionGroup | None = None,
         ledger_folder: Path | None = None,
         request_budget: int | None = None,
-        disposable: bool = False,
         events: Events | None = None,
         dry_run: bool = False,
     ) -> None:
         check_transport_settings(target)
         self.target = target
         self.name = name
-        self.description: Description = load_description()
         self.namespace = namespace or namespace_of(target, new_run_token())
         passwords = {role: account.password.reveal() for role, account in target.accounts.items()}
         self.redactor = Redactor(proxy_passwords(), passwords)
         self.shared_drafts: set[str] = set()
-        self.disposable = disposable
         self._dry_run = dry_run
         with ExitStack() as resources:
-            self.private = group.private if group else _private_folder(resources)
+            if group is None:
+                own = resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX))
+                group = SessionGroup(Path(own), lambda _: None)
+            self.private = group.private
             folder = ledger_folder or self.private
             for place in dict.fromkeys((folder, self.private)):
                 resources.callback(ProcessLock(place, name).release)
@@ -100,15 +104,15 @@ class Session:
             self.ledger = Ledger(folder / f"ledger-{name}.jsonl", self.permanent_records)
             resources.callback(self.ledger.close)
             self._resources = resources.pop_all()
-        self.used_up = UsedUp(group.used_up if group and not self.unused else None, target.base_url)
-        self._build_pipeline(group.stop if group else lambda _: None, request_budget, events)
+        self.used_up = UsedUp(None if target.is_sandbox else group.used_up, target.base_url)
+        self._build_pipeline(group.stop, request_budget, events)
 
     def _build_pipeline(
         self, stop: Callable[[str], None], request_budget: int | None, events: Events | None
     ) -> None:
         """Assemble the stages from the connection up; a request passes them from the last to the first."""
         target, pace = self.target, self.target.pace
-        rate, places = (None, None) if self.disposable else (pace.requests_per_second, pace.concurrency)
+        rate, places = (None, None) if target.is_sandbox else (pace.requests_per_second, pace.concurrency)
         self.breaker = Breaker(stop, self.shared)
         self._budget = budget = RequestBudget(self.private, request_budget)
         transport = Transport(target, self._may_follow)
@@ -118,9 +122,7 @@ class Session:
         record = Record(sending, self.name, self.redactor, events)
         self.faults = record.faults
         admitted: Stage = Admission(record, self.breaker, budget)
-        self._guard = Guard(
-            record if self._dry_run else admitted, target, WireNames.of(target), self.namespace, transport
-        )
+        self._guard = Guard(record if self._dry_run else admitted, target, self.namespace, transport.prepare)
         self.tokens = TokenStore(self.shared, self._sign_in, self.redactor.learn)
         self.authentication = Authentication(
             self._guard, self.tokens, self.breaker, target.base_url, record.note_fault
@@ -151,11 +153,6 @@ class Session:
         return self.target.pace.settle_seconds
 
     @property
-    def unused(self) -> bool:
-        """Whether no earlier run can have used anything up: the target is a sandbox."""
-        return self.disposable or self.target.is_sandbox
-
-    @property
     def counts(self) -> Counter[str]:
         """How many requests were sent, and how many of them were retries."""
         return +Counter({"requests": self._pace.sent, "retries": self._retry.repeated})
@@ -177,10 +174,7 @@ class Session:
             return Token(value=f"token-of-the-{role}-not-asked-for")
         account = self.target.accounts[role]
         body = json.dumps({"email": account.email, "password": account.password.reveal()}).encode()
-        headers, url = {"Accept": JSON, "Content-Type": JSON}, self.description.operations[SIGN_IN].url
-        request = Request(
-            SIGN_IN, "POST", url(self.target.base_url), headers, body, case=SIGNING_IN, role=role
-        )
+        request = plain_request(SIGN_IN, self.target.base_url, body=body, case=SIGNING_IN, role=role)
         status = None
         try:
             exchange = self._guard.send(request)
@@ -188,10 +182,6 @@ class Session:
             return token_of(exchange.answer)
         except EnvironmentFault as fault:
             return Token(refusal=str(fault), gateway=status in GATEWAY_STATUSES)
-
-
-def _private_folder(resources: ExitStack) -> Path:
-    return Path(resources.enter_context(tempfile.TemporaryDirectory(prefix=PRIVATE_PREFIX)))
 
 
 #: Endings of the settings that name records which the suite may write to.

@@ -59,9 +59,9 @@ class ProcessLock:
             self._path.unlink(missing_ok=True)
 
 
-def process_alive(folder: Path, name: str = "*") -> bool:
-    """Whether a process of this machine uses a folder: any, or the one with a name."""
-    return any(_held(path) for path in sorted(folder.glob(f"alive-{name}.lock")))
+def process_alive(folder: Path) -> bool:
+    """Whether a process of this machine uses a folder."""
+    return any(map(_held, folder.glob("alive-*.lock")))
 
 
 def _held(path: Path) -> bool:
@@ -128,7 +128,6 @@ class SharedState:
         self._folder = private / "shared"
         self._folder.mkdir(mode=0o700, exist_ok=True)
         self._known: dict[str, Any] = {}
-        self._paths: dict[str, Path] = {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """The result of `make`, called by the first worker that asks; the others wait for it.
@@ -143,7 +142,7 @@ class SharedState:
         """The value of a name; made anew if there is none, or if `fits` rejects it."""
         path = self._path(name)
         with FileLock(f"{path}.lock"):
-            if path.exists() and fits(kept := cast(T, _read(path))):
+            if path.exists() and fits(kept := cast(T, _unpickled(path.read_bytes()))):
                 return kept
             made = make()
             write_whole(path, pickle.dumps(made))
@@ -171,24 +170,18 @@ class SharedState:
 
     def offered(self, name: str) -> Any:
         """The value of a name; None without one."""
-        path = self._path(name)
-        with suppress(FileNotFoundError):
-            return _read(path) if path.exists() else None
-        return None
+        try:
+            return _unpickled(self._path(name).read_bytes())
+        except FileNotFoundError:
+            return None
 
     def take(self, counter: str) -> int:
         """The next number of a counter, from 0."""
         return next_number(self._path(f"counter {counter}"))
 
     def _path(self, name: str) -> Path:
-        if name not in self._paths:  # some are read with every request
-            digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-            self._paths[name] = self._folder / digest[:32]
-        return self._paths[name]
-
-
-def _read(path: Path) -> Any:
-    return _unpickled(path.read_bytes())
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / digest[:32]
 
 
 def _unpickled(content: bytes) -> Any:

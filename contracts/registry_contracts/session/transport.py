@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import io
 import math
 import socket
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -30,7 +31,7 @@ from urllib3.util.wait import wait_for_read
 from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges.exchange import Body, Exchange, Headers, Response, in_utf8
 from registry_contracts.exchanges.json_bodies import MOST_VALUES, holds_masses
-from registry_contracts.session.pipeline import Request, begun
+from registry_contracts.session.pipeline import WITHOUT_CONTENT, Request, begun
 from registry_contracts.session.transport_settings import transport_settings
 from registry_contracts.settings.target import Target
 
@@ -62,49 +63,8 @@ _TOO_MANY_INTERIM: Final = "too many interim answers"
 _SWITCHING: Final = 101
 
 
-class _TimedReader(io.RawIOBase):
-    """Reads from a connection, until the deadline if there is one."""
-
-    def __init__(self, raw: Any, wire: socket.socket) -> None:
-        self._raw = raw
-        self._wire = wire
-        self._timeout = wire.gettimeout()
-        self.deadline: float | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        if self.deadline is None:
-            return int(read) if (read := self._raw.readinto(buffer)) is not None else None
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the head of the answer did not end in time")
-        self._wire.settimeout(min(left, self._timeout or left))
-        try:
-            return int(self._raw.readinto(buffer) or 0)
-        finally:
-            self._wire.settimeout(self._timeout)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
-
-
-class _TimedResponse(http.client.HTTPResponse):
-    """An answer whose whole head must arrive within the connection's time limit."""
-
-    def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
-        super().__init__(sock, *args, **options)
-        self._timed = _TimedReader(self.fp.detach(), sock)
-        self.fp = io.BufferedReader(self._timed)
-
-    def begin(self) -> None:
-        timeout = self._timed._timeout
-        self._timed.deadline = None if timeout is None else time.monotonic() + timeout
-        super().begin()
-        self._timed.deadline = None
+class _Response(http.client.HTTPResponse):
+    """An answer; interim answers (1xx) before it are skipped, up to a number."""
 
     def _read_status(self) -> tuple[str, int, str]:
         for _ in range(_MOST_INTERIM):
@@ -115,14 +75,44 @@ class _TimedResponse(http.client.HTTPResponse):
         raise http.client.HTTPException(_TOO_MANY_INTERIM)
 
 
+class _Connection(HTTPConnection):
+    """A connection on which the whole head of an answer must arrive within the time limit."""
+
+    response_class = _Response
+
+    def getresponse(self) -> Any:
+        late, wire = threading.Event(), self.sock
+
+        def cut() -> None:
+            late.set()
+            with suppress(OSError):
+                wire.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(self.timeout or LONGEST_SECONDS, cut)
+        timer.start()
+        try:
+            answer = super().getresponse()
+            if not late.is_set():
+                return answer
+            answer.close()  # what was read before the cut is no answer
+        except (OSError, http.client.HTTPException, ValueError):
+            if not late.is_set():
+                raise
+        finally:
+            timer.cancel()
+        raise TimeoutError("the head of the answer did not end in time")
+
+
+class _SecureConnection(_Connection, HTTPSConnection):
+    """The same over TLS."""
+
+
 class _Pool(HTTPConnectionPool):
-    class ConnectionCls(HTTPConnection):
-        response_class = _TimedResponse
+    ConnectionCls = _Connection
 
 
 class _SecurePool(HTTPSConnectionPool):
-    class ConnectionCls(HTTPSConnection):
-        response_class = _TimedResponse
+    ConnectionCls = _SecureConnection
 
 
 _POOLS: Final = {"http": _Pool, "https": _SecurePool}
@@ -153,8 +143,6 @@ _ENDLESS = "the answer did not end within the time limit"
 _NO_HTTP = "the answer is no HTTP"
 #: Faults that say the service was reached and did not answer in time.
 TIMED_OUT = frozenset({_LATE, _ENDLESS})
-#: Statuses of answers that must have no content (RFC 9110).
-WITHOUT_CONTENT: Final = frozenset({204, 304})
 #: Wait for content after so many answers that must have none, and after all of them once some had content. It arrives
 #: with the headers or one acknowledgement later; waiting every time would slow every exists check down.
 _FIRST_WAITS = 2
@@ -175,13 +163,8 @@ class TransportFault(Exception):
         self.sent = sent
 
 
-def _announced(body: Iterable[bytes]) -> bool:
-    """Whether the length of chunks is their size in bytes; the length of a list is its number of items."""
-    return isinstance(body, Sized) and not isinstance(body, Sequence)
-
-
 class _Chunks:
-    """Chunks of a body that can be read again for a second try."""
+    """Chunks of a list; the library would take the list itself for the fields of a form."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
@@ -210,9 +193,7 @@ class Transport:
 
     def prepare(self, request: Request) -> requests.PreparedRequest:
         """The request in its final form; raises `SuiteError` if HTTP cannot carry it."""
-        body = request.body
-        if not (isinstance(body, bytes | Iterator | None) or _announced(body)):
-            body = _Chunks(body)
+        body = _Chunks(request.body) if isinstance(request.body, list | tuple) else request.body
         try:
             headers = {**_ALWAYS, **request.headers}
             prepared = requests.Request(request.method, request.url, headers, data=body).prepare()

@@ -3,7 +3,6 @@
 The process never outlives the run: it ends when its stdin closes, which a killed run causes too.
 """
 
-import atexit
 import os
 import re
 import runpy
@@ -51,8 +50,8 @@ DOCUMENT_SIZE_LIMIT = 1024**3
 """The interface document's 1 GB in bytes, for the profile `full`."""
 
 #: A sandbox usually starts in a second; a busy machine may take many times as long.
-READY_SECONDS = 60.0
-STOP_SECONDS = 5.0
+_READY_SECONDS = 60.0
+_STOP_SECONDS = 5.0
 _LAST_LINES = 3
 _LONGEST_OUTPUT = 100_000
 _POLL_SECONDS = 0.02
@@ -73,20 +72,12 @@ class EmbeddedSandbox:
         size_limit: int = DEFAULT_SIZE_LIMIT,
         arguments: Sequence[str] = (),
         command: Sequence[str] | None = None,
-        ready_seconds: float = READY_SECONDS,
     ) -> None:
         self.size_limit = size_limit
+        #: Its address, such as `http://127.0.0.1:40123`; only inside the `with` block.
+        self.base_url = ""
         self._command = list(command) if command else _sandbox_command(size_limit, arguments)
-        self._ready_seconds = ready_seconds
         self._process: subprocess.Popen[bytes] | None = None
-        self._base_url = ""
-
-    @property
-    def base_url(self) -> str:
-        """Its address, such as `http://127.0.0.1:40123`; only inside the `with` block."""
-        if not self._base_url:
-            raise SuiteError("the embedded sandbox is not running; use it inside its with block")
-        return self._base_url
 
     def __enter__(self) -> Self:
         """Start it and wait until it is ready.
@@ -96,12 +87,11 @@ class EmbeddedSandbox:
             SuiteError: it ended for another reason, or was not ready in time; one line with its last output.
         """
         require_extra()
-        atexit.register(self.stop)
         # A file takes any amount of output; a full pipe would block the sandbox.
         with tempfile.TemporaryFile() as output:
             try:
                 self._process = self._start(output)
-                self._base_url = self._wait_until_ready(self._process, output)
+                self.base_url = self._wait_until_ready(self._process, output)
             except BaseException:
                 self.stop()
                 raise
@@ -117,13 +107,12 @@ class EmbeddedSandbox:
 
     def stop(self) -> None:
         """Terminate the process, and kill it if it does not end in time; a second call does nothing."""
-        atexit.unregister(self.stop)
-        process, self._process, self._base_url = self._process, None, ""
+        process, self._process = self._process, None
         if process is None:
             return
         process.terminate()
         try:
-            process.wait(STOP_SECONDS)
+            process.wait(_STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -143,7 +132,7 @@ class EmbeddedSandbox:
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], output: IO[bytes]) -> str:
         """Wait until the process prints its address, and return it."""
-        end = time.monotonic() + self._ready_seconds
+        end = time.monotonic() + _READY_SECONDS
         while True:
             code = process.poll()
             written = os.pread(output.fileno(), _LONGEST_OUTPUT, 0).decode("utf-8", "replace")
@@ -159,8 +148,7 @@ class EmbeddedSandbox:
                     "use them with `registry-contracts sandbox`"
                 )
             if code is not None or time.monotonic() > end:
-                late = f"is not ready after {self._ready_seconds:g} s"
-                what = late if code is None else "ended before it was ready"
+                what = "ended before it was ready" if code else f"is not ready after {_READY_SECONDS:g} s"
                 raise SuiteError(f"the embedded sandbox {what}; its last output: {last_words}")
             time.sleep(_POLL_SECONDS)
 

@@ -38,12 +38,6 @@ class Secret:
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._value == other._value
-
-    def __hash__(self) -> int:
-        return hash((Secret, self._value))
-
     def __copy__(self) -> Self:
         return self
 
@@ -279,7 +273,7 @@ class Target:
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether this is a sandbox on this machine; a file of that name may describe anything."""
+        """Whether this is the embedded sandbox, which ends with the run; a file of that name may describe anything."""
         return self.name == SANDBOX and self.base_url.startswith(_THIS_MACHINE)
 
     @property

@@ -22,8 +22,8 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.cross_origin import HEADERS
 from registry_contracts.interface.description import load_description
+from registry_contracts.session.authentication import Token, token_of
 from registry_contracts.session.session import secrets_of
-from registry_contracts.session.tokens import Token, token_of
 from registry_contracts.settings.guard import GuardViolation
 from registry_contracts.settings.target import ACCOUNT_ROLES, ANONYMOUS, ANY_REALM, Account, Target, WireNames
 from registry_contracts.traffic.handler import OWN, ProxyHandler, names_this_machine, raw_target

@@ -14,7 +14,7 @@ from registry_contracts.evidence.journal import Journal, journal_path
 from registry_contracts.evidence.record import CaseBegun, Narrowed, Observation, Verdict
 from registry_contracts.evidence.run_comparison import is_comparable
 from registry_contracts.evidence.run_folder import collect, new_folder, prune
-from registry_contracts.session.recording import FaultEvent
+from registry_contracts.session.pipeline import FaultEvent
 from tests.meta.evidence.sample_records import Story, case, write_exchange, write_run_file
 
 

@@ -17,7 +17,7 @@ from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.reports.summary import Colour, statuses
 from registry_contracts.session.authentication import ENDED_EARLY
-from registry_contracts.session.recording import FaultEvent
+from registry_contracts.session.pipeline import FaultEvent
 from tests.meta.evidence.sample_records import case, clause, run_record
 
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"

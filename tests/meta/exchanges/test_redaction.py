@@ -22,8 +22,7 @@ from registry_contracts.exchanges.redaction import (
 )
 from registry_contracts.exchanges.transcript import curl
 from registry_contracts.file_formats import plain
-from registry_contracts.session.pipeline import Request
-from registry_contracts.session.recording import Record
+from registry_contracts.session.pipeline import Record, Request
 from tests.meta import messages
 
 SECRET = 'pä s/&"+\\<7'

@@ -15,6 +15,7 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.plugin.case import Ending
 from registry_contracts.plugin.protocol import Try, is_spoilt, judged_by
 from registry_contracts.session import draft_cleanup
+from registry_contracts.session.actor import OperationCalls
 from registry_contracts.session.ledger import Ledger, read_entries
 from registry_contracts.session.namespace import Namespace
 from tests.meta.messages import exchange, response, settled
@@ -91,11 +92,14 @@ def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The uids that are looked for, of which a draft is there but for those that end in `-`."""
     uids: list[str] = []
 
-    def send(_operation: str, path: dict[str, str], **_: Any) -> Exchange:
-        uids.append(path["uid"])
-        return ABSENT if path["uid"].endswith("-") else THERE
+    class Looking(OperationCalls):
+        def __init__(self, *_: Any) -> None: ...
 
-    monkeypatch.setattr(draft_cleanup, "Actor", lambda *_: SimpleNamespace(send=send))
+        def send(self, _operation: str, path: dict[str, str], **_: Any) -> Exchange:
+            uids.append(path["uid"])
+            return ABSENT if path["uid"].endswith("-") else THERE
+
+    monkeypatch.setattr(draft_cleanup, "Actor", Looking)
     return uids
 
 

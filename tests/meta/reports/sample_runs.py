@@ -17,7 +17,7 @@ from registry_contracts.history import baseline
 from registry_contracts.history.observed_facts import Facts, Place
 from registry_contracts.history.runs import Past, PastRun, Trend, write_past
 from registry_contracts.interface.catalogue import Clause, Level
-from registry_contracts.session.recording import FaultEvent
+from registry_contracts.session.pipeline import FaultEvent
 from tests.meta.evidence.sample_records import case, finding, write_exchange, write_run_file
 
 HOSTILE = (

@@ -56,7 +56,7 @@ def open_session(
         events: Any = None,
     ) -> RecordedSession:
         # The tests send to several servers; the guard has its own.
-        for layer in ("guarding", "retry"):
+        for layer in ("pipeline", "retry"):
             monkeypatch.setattr(
                 f"registry_contracts.session.{layer}.refuse_request", lambda *given: guard(*given[:3])
             )

@@ -10,9 +10,8 @@ import pytest
 
 from registry_contracts.errors import EnvironmentFault, SuiteError
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.authentication import ENDED_EARLY
+from registry_contracts.session.authentication import ENDED_EARLY, Token
 from registry_contracts.session.breaker import Breaker
-from registry_contracts.session.tokens import Token
 from registry_contracts.settings.target import Account, Secret, Target
 from tests.meta.wire import JSON, Received, answer
 

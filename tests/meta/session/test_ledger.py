@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Response
 from registry_contracts.session import draft_cleanup
+from registry_contracts.session.actor import OperationCalls
 from registry_contracts.session.budgets import ResidueBudget, ResidueSpent
-from registry_contracts.session.draft_cleanup import CLEANING, DraftCleanup, delete_or_explain
+from registry_contracts.session.draft_cleanup import DraftCleanup, delete_or_explain
 from registry_contracts.session.ledger import Entry, Ledger, named, outcome, read_entries, removable, residue
+from registry_contracts.session.namespace import Namespace
 from registry_contracts.session.shared_state import SharedState
 from tests.meta import messages
 from tests.meta.messages import answer, settled, write
@@ -121,38 +122,37 @@ def test_a_write_waits_for_a_parallel_one_that_may_create_nothing(ledger: Any) -
     assert book.intend(write("createContact", "rc-test00000002")) is not None
 
 
-PLAN = {"test_a_contact_is_created": ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)}
+PLANNED = "test_a_contact_is_created"
 
 
-def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path: Path) -> None:
-    budget = ResidueBudget(SharedState(tmp_path), 12, lambda _: False)
-    budget.plan(PLAN)
+def creating(folder: Path, most: int) -> Callable[..., None]:
+    """Creates records within a budget that has the plan: `create("rc-test-1", "a case")`."""
+    budget = ResidueBudget(SharedState(folder), most, lambda _: False)
+    budget.plan({PLANNED: ("abs-dev", 7), "[the kept contact of abs-dev]": ("abs-dev", 1)})
 
-    def create(record: str, case: str, operation: str = "createContact") -> None:
+    def create(record: str, case: str = PLANNED, operation: str = "createContact") -> None:
         sent = messages.write(operation, record, case=case)
         budget.reserve(sent, record)
         budget.settle(sent, record, kept=True)
 
+    return create
+
+
+def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path: Path) -> None:
+    create = creating(tmp_path, 12)
     for number in range(6):
         create(f"rc-test-{number}", f"case {number}")
     with pytest.raises(ResidueSpent, match="the other places are reserved"):
         create("rc-test-faulty-6", "case 6")
     create("rc-test-submission", "another case", "createWorkflowRecord")
     for number in range(5):
-        create(f"rc-test-planned-{number}", "test_a_contact_is_created")
+        create(f"rc-test-planned-{number}")
     with pytest.raises(ResidueSpent, match="12 permanent records that it may create"):
-        create("rc-test-planned-5", "test_a_contact_is_created")
+        create("rc-test-planned-5")
 
 
 def test_a_replay_takes_no_planned_place(tmp_path: Path) -> None:
-    budget = ResidueBudget(SharedState(tmp_path), 14, lambda _: False)
-    budget.plan(PLAN)
-
-    def create(record: str) -> None:
-        sent = messages.write("createContact", record, case="test_a_contact_is_created")
-        budget.reserve(sent, record)
-        budget.settle(sent, record, kept=True)
-
+    create = creating(tmp_path, 14)
     for number in range(7 + 6):
         create(f"rc-test-{number}")
     with pytest.raises(ResidueSpent, match="the other places are reserved"):
@@ -166,11 +166,11 @@ class Service:
         self.there = set(there)
         self.asked: list[str] = []
 
-    def delete(self, _session: Any, draft: Entry, _case: str, *, certain: bool, **_: Any) -> str | None:
+    def delete(self, _session: Any, draft: Entry, *, certain: bool, **_: Any) -> str | None:
         """Delete a draft, or say why it is still there."""
         self.asked.append(draft.identifier)
         if draft.identifier == "away":
-            raise EnvironmentFault("away")
+            return "the service is away"
         if draft.identifier in self.there:
             self.there.discard(draft.identifier)
             return None
@@ -270,21 +270,21 @@ def test_a_draft_is_deleted_as_any_account_that_may(
     asked: str,
     why: str | None,
 ) -> None:
-    sent = []
+    sent: list[str] = []
     waiting = {role: iter(statuses) for role, statuses in answers.items()}
 
-    def actor(_session: Any, role: str, *_: str) -> Any:
-        def send(_operation: str, **_: Any) -> Any:
-            sent.append(role)
-            return messages.exchange(messages.response(next(waiting[role])))
+    class Scripted(OperationCalls):
+        def __init__(self, _session: Any, role: str, *_: str) -> None:
+            self.role = role
 
-        return SimpleNamespace(send=send)
+        def send(self, _operation: str, **_: Any) -> Any:
+            sent.append(self.role)
+            return messages.exchange(messages.response(next(waiting[self.role])))
 
-    monkeypatch.setattr(draft_cleanup, "Actor", actor)
-    entry = book.intend(write("saveDraft", "one", role="other"))
+    monkeypatch.setattr(draft_cleanup, "Actor", Scripted)
+    entry = book.intend(write("saveDraft", "rc-test00000001", role="other"))
     assert entry is not None
-    session: Any = SimpleNamespace(target=SimpleNamespace(accounts=dict.fromkeys(("author", "other", "nau"))))
-    assert (delete_or_explain(session, entry, CLEANING, savers=savers.split()), " ".join(sent)) == (
-        why,
-        asked,
-    )
+    accounts = dict.fromkeys(("author", "other", "nau"))
+    session: Any = SimpleNamespace(target=SimpleNamespace(accounts=accounts), namespace=Namespace("test"))
+    assert delete_or_explain(session, entry, savers=savers.split()) == why
+    assert " ".join(sent) == asked

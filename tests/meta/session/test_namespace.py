@@ -13,9 +13,9 @@ import pytest
 
 from registry_contracts.exchanges.exchange import Headers, Response
 from registry_contracts.session import shared_state
+from registry_contracts.session.authentication import seconds_ahead
+from registry_contracts.session.draft_cleanup import earlier_runs
 from registry_contracts.session.namespace import ALPHABETS, KEPT_PREFIX, Namespace, is_signed
-from registry_contracts.session.sweep import earlier_runs
-from registry_contracts.session.tokens import seconds_ahead
 
 OURS = Namespace("ab12", ["granted-0001"], "1 main", foreign=["organization-abs-dev"])
 OWNED = {

@@ -149,7 +149,7 @@ def test_once_the_breaker_is_open_nothing_is_sent(open_session: Any, serve: Any,
 def test_a_session_alone_leaves_nothing_behind_on_this_machine() -> None:
     with Session(Target("service", "http://127.0.0.1:9"), "hand") as session:
         assert session.private.stat().st_mode & 0o077 == 0
-        assert process_alive(session.private, "hand")
+        assert process_alive(session.private)
     session.close()
     assert not session.private.exists()
 
