@@ -47,16 +47,6 @@ _ARRANGED: Final = (
 )
 
 
-@pytest.hookimpl(specname="pytest_collection")
-def pytest_collect_selection(session: pytest.Session) -> bool | None:
-    """Collect from the paths of the selection where they differ from pytest's arguments."""
-    paths = list(session.config.stash[SELECTION].paths)
-    if paths == session.config.args:
-        return None
-    session.perform_collect(paths)
-    return True
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize a case with its realms, and with its operations and rows if it has these arguments."""
     if not is_case(metafunc.definition):
@@ -192,7 +182,7 @@ def _narrowings(
         reasons: Why the suite left a case out; pytest gives no reason for its own.
     """
     directory, selection, option = cases_directory(), config.stash[SELECTION], config.getoption
-    everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in selection.paths)
+    everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in config.args)
     asked = {
         "the run is for what failed last": option("lf", default=False),
         "the command names some cases only": not everything,

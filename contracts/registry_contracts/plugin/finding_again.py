@@ -26,8 +26,7 @@ from registry_contracts.reports.cards import FOLDER_NAME
 from registry_contracts.reports.shell_commands import where_of
 from registry_contracts.reports.verdict_json import FILE_NAME, VerdictFile, read
 from registry_contracts.safe_text import many, plain_line
-from registry_contracts.settings.guard import checked_base_url
-from registry_contracts.settings.settings_reader import BASE_URL
+from registry_contracts.settings.settings_reader import BASE_URL, load_target
 from registry_contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, target_in_words
 
 _NAMED_AT_MOST: Final = 20
@@ -37,7 +36,7 @@ _HOW_IT_ANSWERS: Final = frozenset(("--fault", "--variant", "--weather", "--weat
 _TAKEN_OVER = pytest.StashKey[list[str]]()
 
 
-def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, ...]:
+def choose_finding(config: pytest.Config, paths: list[str]) -> list[str]:
     """Set the options that `--finding` implies; a given target, profile or seed stays.
 
     Args:
@@ -66,7 +65,7 @@ def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, 
     options.seed = verdict.seed if options.seed is None else options.seed
     if not cases:  # the preflight check of every run finds it
         options.clause = [finding.clause]
-    return tuple(cases) or paths
+    return cases or paths
 
 
 def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
@@ -91,20 +90,14 @@ def _aim(config: pytest.Config, verdict: VerdictFile, finding: Finding) -> None:
     """Use the embedded sandbox of the finding's run as target; an address in a kept file never gets a password."""
     options, words, seen_at = config.option, where_of(verdict.command), verdict.target.base_url
     if (where := target_in_words(verdict.target.name, seen_at)) == EMBEDDED_IN_WORDS:
-        options.target = SANDBOX
-        options.sandbox_arguments = options.sandbox_arguments or _harmless(
-            words.get(SANDBOX_ARGUMENTS.flag, "")
-        )
+        own = words.get(SANDBOX_ARGUMENTS.flag, "")
+        options.target, options.sandbox_arguments = SANDBOX, options.sandbox_arguments or _harmless(own)
         taken = ((TARGET, options.target), (SANDBOX_ARGUMENTS, options.sandbox_arguments))
         config.stash[_TAKEN_OVER] = [f"{option.flag}={value}" for option, value in taken if value]
         return
-    named = os.environ.get(BASE_URL, "").strip()
-    try:
-        named = named and checked_base_url(named)
-    except ValueError:
-        named = "no usable address"
-    if named != seen_at or not named:
-        now = f"{BASE_URL} names {named}" if named else "nothing names an address now"
+    target = load_target(None, os.environ, Path.cwd())
+    if target is None or target.base_url != seen_at:
+        now = f"{BASE_URL} names {target.base_url}" if target else "nothing names an address now"
         raise UsageError(
             f"finding {finding.id} was seen on {where}, and {now}; name the target with {TARGET.flag}"
         )

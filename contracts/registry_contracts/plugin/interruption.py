@@ -59,7 +59,7 @@ class Stopping:
     """Handles the signals of Ctrl-C, a cancelled job and a closed terminal for one run.
 
     Attributes:
-        plan: The run's plan, once it is made.
+        plan: The run's plan, once the run has begun.
         finishing: The run is already writing its results; the first Ctrl-C does not interrupt that.
     """
 
@@ -67,7 +67,6 @@ class Stopping:
         self._config = config
         self.plan: Plan | None = None
         self._first = 0.0
-        self._begun = False
         self.finishing = False
 
     def listen(self) -> None:
@@ -82,16 +81,6 @@ class Stopping:
     def asked(self) -> bool:
         """Whether the run is to stop."""
         return self._first > 0
-
-    def begin(self) -> None:
-        """Interrupt the session from now on; at once if a signal came before.
-
-        pytest skips the finish of a session that is interrupted while it starts: there would be no reports, and
-        nobody would stop the workers.
-        """
-        self._begun = True
-        if self.asked:
-            raise KeyboardInterrupt
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self) -> None:
@@ -115,16 +104,16 @@ class Stopping:
         now = time.monotonic()
         if self._first and now - self._first < _SAME_SIGNAL_SECONDS:
             return
-        if self._first:
-            self._stop_at_once()
-        self._first = now
         if self.plan is None:
             raise KeyboardInterrupt  # nothing was sent yet, and there is nothing to report
+        if self._first:
+            self._stop_at_once(self.plan)
+        self._first = now
         # The first line is for the running test, the second for those that follow.
         warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
         self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
         self._say("stopping: cleaning up and writing the reports; Ctrl-C again stops at once")
-        if self._begun and not self.finishing:
+        if not self.finishing:
             raise KeyboardInterrupt
 
     def _say(self, text: str) -> None:
@@ -134,12 +123,10 @@ class Stopping:
             sys.stderr.write(f"\n{text}\n")
             sys.stderr.flush()
 
-    def _stop_at_once(self) -> None:
+    def _stop_at_once(self, plan: Plan) -> None:
         """End this process without clean-up; its workers notice, and the ledgers list what is left."""
-        if self.plan is None:
-            raise KeyboardInterrupt
-        self._say("\n".join(what_is_left(self.plan)))
-        shutil.rmtree(self.plan.private, ignore_errors=True)
+        self._say("\n".join(what_is_left(plan)))
+        shutil.rmtree(plan.private, ignore_errors=True)
         os._exit(ExitCode.INTERRUPTED)
 
 

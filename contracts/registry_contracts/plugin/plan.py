@@ -33,7 +33,7 @@ from registry_contracts.settings.embedded_sandbox import (
     sandbox_target,
 )
 from registry_contracts.settings.guard import refuse_production_realm
-from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.settings.settings_reader import load_target, refuse_sandbox_arguments
 from registry_contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
 
 #: Requests of a run in all four realms. A run that passes needs about half; the rest is for confirming findings.
@@ -67,7 +67,6 @@ class Selection:
         sandbox_arguments: More options for the embedded sandbox; only where it is the target.
         terms: The consumer that the run is limited to, and the deviations accepted on the target.
         settings: The target that these name; None for the embedded sandbox.
-        paths: Files, folders and cases that it collects from.
     """
 
     target: str | None
@@ -81,7 +80,6 @@ class Selection:
     sandbox_arguments: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
     settings: Target | None = None
-    paths: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -143,7 +141,7 @@ def read_selection(config: pytest.Config) -> Selection:
     if not __debug__:
         raise UsageError("Python ignores assertions here; run it without -O and without PYTHONOPTIMIZE")
     _check_values(config)
-    paths = choose_finding(config, paths_of(config))
+    config.args[:] = choose_finding(config, _paths_of(config))
     option, description = config.getoption, load_description()
     profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])
     clauses = tuple(load_catalogue().clause(clause).id for clause in option("--clause"))
@@ -152,6 +150,7 @@ def read_selection(config: pytest.Config) -> Selection:
         load_target(option("--target"), os.environ, Path.cwd()),
         option("--sandbox-arguments"),
     )
+    refuse_sandbox_arguments(settings, arguments)
     check_transport_settings(settings or Target(SANDBOX, "http://127.0.0.1"))
     offered = settings.realms if settings else DEVELOPMENT_REALMS
     for realm in option("--realm"):
@@ -159,8 +158,6 @@ def read_selection(config: pytest.Config) -> Selection:
     realms = _checked("realm", option("--realm"), offered) or offered
     files, name = (option("--consumer"), option("--deviations")), settings.name if settings else SANDBOX
     terms = load_terms(*files, option("--target"), name, Path.cwd())
-    if arguments and settings is not None:
-        raise UsageError("--sandbox-arguments is for the embedded sandbox; leave it or the target out")
     if option("--plan") and getattr(config.option, "numprocesses", None):
         raise UsageError("--plan needs no workers; leave -n out")
     return Selection(
@@ -176,7 +173,6 @@ def read_selection(config: pytest.Config) -> Selection:
         sandbox_arguments=tuple(shlex.split(arguments)),
         terms=terms,
         settings=settings,
-        paths=paths,
     )
 
 
@@ -184,12 +180,12 @@ def _seed_of(profile: Profile) -> int:
     return FIXED_SEED if Profile.GATE.includes(profile) else secrets.randbelow(2**32)
 
 
-def paths_of(config: pytest.Config) -> tuple[str, ...]:
+def _paths_of(config: pytest.Config) -> list[str]:
     """Paths of the command line to collect from; a named file replaces the folder of all cases."""
     cases, named = str(cases_directory()), config.args_source is pytest.Config.ArgsSource.ARGS
     if config.getoption("--registry-contracts", default=False) and not named:
-        return (cases,)
-    return tuple(config.args[1:] if config.args[1:] and config.args[0] == cases else config.args)
+        return [cases]
+    return config.args[1:] if config.args[1:] and config.args[0] == cases else config.args
 
 
 def _check_values(config: pytest.Config) -> None:

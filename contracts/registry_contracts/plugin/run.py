@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -97,6 +97,7 @@ class Run:
         complaints: What is wrong with the history, one line each.
         trouble: Why there are no reports.
         unbegun: No case can be judged on this target.
+        held: Holds signals while the session starts.
     """
 
     config: pytest.Config
@@ -113,6 +114,7 @@ class Run:
     verdict: RunVerdict | None = None
     trouble: str | None = None
     unbegun: bool = False
+    held: ExitStack = field(default_factory=ExitStack)
 
     @property
     def folder(self) -> Path:
@@ -126,11 +128,15 @@ class Run:
 
     # xdist's hooks about workers.
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionstart(self) -> Iterator[None]:
-        """Protect workers that are starting from signals."""
-        with signals_held():
-            return (yield)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Hold signals until the collection.
+
+        They would end workers that are starting, and pytest skips the finish of a session that is interrupted while it
+        starts: there would be no reports, and nobody would stop the workers.
+        """
+        self.config.add_cleanup(self.held.close)
+        self.held.enter_context(signals_held())
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -155,7 +161,7 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool | None:
         """Run the preflight check before any case; report in one line if the target cannot be judged."""
-        self.stopping.begin()
+        self.held.close()
         try:
             obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
         except UsageError as error:
@@ -369,6 +375,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for mark, words in marks.items():
         config.addinivalue_line("markers", f"{mark}: {words}; use registry_contracts.cases.marks.{mark}")
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
+    contract = is_contract_run(config)
     try:
         config.stash[SELECTION] = selection = read_selection(config)
         history = not config.getoption(NO_HISTORY.flag) and config.getoption(HISTORY.flag)
@@ -377,7 +384,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if given is not None and "contract_plan" in given:
             leave_to_controller()
             _begin_work(config, Plan(**given["contract_plan"]), given["workerid"])
-        elif given is None and is_contract_run(config):
+        elif given is None and contract:
             _begin(config, selection, comparison)
     except RegistryContractsError as error:
         raise pytest.UsageError(complaint(error)) from None
@@ -389,11 +396,12 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
     Also reports an interruption that comes before pytest's terminal reporter exists.
     """
+    contract = is_contract_run(config)
     try:
         code = yield
     except pytest.UsageError:
         run = config.stash.get(RUN, None)
-        if is_contract_run(config) and (run is None or not run.over):
+        if contract and (run is None or not run.over):
             if run is not None:
                 shutil.rmtree(run.folder, ignore_errors=True)
             forget_latest(Path(config.getoption(REPORTS.flag) or str(REPORTS.default)))
@@ -414,12 +422,13 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.add_cleanup(partial(_release, config, private, sandbox))
         folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
         url = sandbox.base_url if sandbox else None
-        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url, selection.seed)
+        plan = Plan(str(folder), private, token, now.isoformat(), url, selection.seed)
         worker = _begin_work(config, plan, MAIN)
         config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
         run.write_facts()
         run.complaints += comparison.note_in(folder)
+        stopping.plan = plan
     except (UsageError, KeyboardInterrupt):
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
