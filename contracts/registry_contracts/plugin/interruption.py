@@ -156,15 +156,9 @@ class SecretContainment:
     def __init__(self, config: pytest.Config, worker: Worker) -> None:
         self._config = config
         self._worker = worker
-        self._session: pytest.Session | None = None
         for logger in map(logging.getLogger, _LOGGERS):
             config.add_cleanup(partial(setattr, logger, "disabled", logger.disabled))
             logger.disabled = True
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Note the session, which an internal error stops."""
-        self._session = session
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr: object, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
@@ -172,8 +166,9 @@ class SecretContainment:
         redacted = self._worker.redactor.text
         why = plain_line(redacted(breakdown(excinfo.value)), _LONGEST_BREAKDOWN)
         self._config.stash[PYTEST_BROKE] = why
-        if self._worker.name != MAIN and self._session is not None:
-            self._worker.give_up(self._session, excinfo.value)
+        session: pytest.Session | None = self._config.pluginmanager.get_plugin("session")
+        if self._worker.name != MAIN and session is not None:
+            self._worker.give_up(session, excinfo.value)
         whole = self._config.get_verbosity() > 0
         text = displayed(redacted(str(excrepr))) if whole else why
         pytest.exit(f"pytest broke: {text}", returncode=pytest.ExitCode.INTERNAL_ERROR)

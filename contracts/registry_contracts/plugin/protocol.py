@@ -71,8 +71,6 @@ class Try:
     spoilt: bool = False
 
 
-#: How many user properties an item had before its first attempt.
-_RECORDED = pytest.StashKey[int]()
 #: The attempt under way, on the item's stash.
 TRY = pytest.StashKey[Try]()
 
@@ -165,8 +163,6 @@ def judged_by(tries: Sequence[Try]) -> list[Try]:
 
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
-    # The reports of an attempt have its own user properties only.
-    del item.user_properties[item.stash.setdefault(_RECORDED, len(item.user_properties)) :]
     item.stash[TRY] = tried = Try(attempt)
     began = time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)

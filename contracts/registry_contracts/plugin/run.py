@@ -419,7 +419,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
     try:
         sandbox = _start_sandbox(config, selection) if selection.settings is None else None
         private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
-        config.add_cleanup(partial(_release, config, private, sandbox))
+        config.add_cleanup(partial(shutil.rmtree, private, ignore_errors=True))
         folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
         url = sandbox.base_url if sandbox else None
         plan = Plan(str(folder), private, token, now.isoformat(), url, selection.seed)
@@ -443,17 +443,10 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
 
 def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
     limit, arguments = selection.size_limit, selection.sandbox_arguments
-    embedded: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=limit, arguments=arguments)
-    return embedded or EmbeddedSandbox(limit, arguments).__enter__()
-
-
-def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> None:
-    """Close the worker, stop the embedded sandbox and remove the private folder, however the session ended."""
-    if WORKER in config.stash:
-        config.stash[WORKER].close()
-    if sandbox is not None:
-        sandbox.stop()
-    shutil.rmtree(private, ignore_errors=True)
+    given: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=limit, arguments=arguments)
+    sandbox = given or EmbeddedSandbox(limit, arguments).__enter__()
+    config.add_cleanup(sandbox.stop)
+    return sandbox
 
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
@@ -461,6 +454,7 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
     target = selection.aim(plan.sandbox_url)
     target = config.hook.pytest_contract_target(target=target) or target
     config.stash[WORKER] = worker = Worker(name, plan, target, selection)
+    config.add_cleanup(worker.close)
     keep_hypothesis_out()
     config.pluginmanager.register(SecretContainment(config, worker))
     return worker
