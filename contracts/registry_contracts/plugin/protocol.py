@@ -27,7 +27,6 @@ from registry_contracts.checks.outcomes import (
     Blocked,
     Contradiction,
     Untested,
-    confirm,
 )
 from registry_contracts.checks.table import note_universal
 from registry_contracts.errors import SuiteError
@@ -111,11 +110,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     tries = attempts_at(item, nextitem, worker)
     judged, tried = judged_by(tries), [each.attempt for each in tries]
     attempts = [each.attempt for each in judged]
-    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
-    findings = [
-        worker.finding(seen, case, exchanges)
-        for seen in confirm(attempts, interfered=worker.breaker.interfered)
-    ]
+    findings = worker.findings(case, attempts)
     confirmed = [finding for finding in findings if finding.confirmed]
     for finding in confirmed:
         worker.shared.offer(_mark(finding.clause, finding.operation, case), value=True)
