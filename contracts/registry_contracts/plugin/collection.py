@@ -25,7 +25,7 @@ from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import Case, case_of, is_case
 from registry_contracts.plugin.forecast import Forecast
 from registry_contracts.plugin.plan import SELECTION, Selection
-from registry_contracts.plugin.worker import MAIN, WORKER, Worker
+from registry_contracts.plugin.worker import MAIN, WORKER
 from registry_contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: (clause, realm) → why no case of this run reaches the cell.
@@ -132,7 +132,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             case.id: (case.realm, case.facts.records) for case in [*cases, *_ARRANGED] if case.facts.records
         }
         worker.permanent_records.plan(planned)
-        _write_unreached(worker, unreached, _narrowings(config, cases, reasons))
+        if worker.name in (MAIN, "gw0"):  # one process does it for all
+            for (clause, realm), reason in unreached.items():
+                worker.journal.write("untested", Untested(clause, realm, reason))
+            for each in _narrowings(config, cases, reasons):
+                worker.journal.write("narrowed", each)
 
 
 def _reason_to_drop(case: Case, selection: Selection) -> str | None:
@@ -200,17 +204,6 @@ def _narrowings(
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
         series = all(reasons.get(case, _BY_OPERATION) != _BY_OPERATION for case in left_out)
         yield Narrowed("cases were left out by the selection", frozenset(cells), series)
-
-
-def _write_unreached(
-    worker: Worker, unreached: Mapping[tuple[str, str], str], narrowed: Iterable[Narrowed]
-) -> None:
-    """Write to the journal why a cell has no case; one process does it for all."""
-    if worker.name in (MAIN, "gw0"):
-        for (clause, realm), reason in unreached.items():
-            worker.journal.write("untested", Untested(clause, realm, reason))
-        for each in narrowed:
-            worker.journal.write("narrowed", each)
 
 
 def _sort_key(item: pytest.Item) -> tuple[int, float, bool]:

@@ -19,12 +19,12 @@ import pytest
 from registry_contracts.errors import UsageError, refuse_empty_values, suggestion
 from registry_contracts.evidence.terms import Terms, load_terms
 from registry_contracts.file_formats import LARGEST_SEED
-from registry_contracts.interface.catalogue import Clause, load_catalogue
+from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.location import cases_directory
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.finding_again import choose_finding
-from registry_contracts.plugin.run_options import KEEP, RUN_OPTIONS, RUN_SETTINGS, SEED, WAIT
+from registry_contracts.plugin.run_options import RUN_OPTIONS, RUN_SETTINGS
 from registry_contracts.safe_text import plain_line
 from registry_contracts.session.transport_settings import check_transport_settings
 from registry_contracts.settings.embedded_sandbox import (
@@ -95,12 +95,13 @@ class Selection:
         """The target; `sandbox_url` is the address of the embedded sandbox."""
         return self.settings or sandbox_target(sandbox_url or "", self.size_limit)
 
-    def judged(self, clauses: Iterable[Clause]) -> list[str]:
+    @property
+    def judged(self) -> list[str]:
         """Ids of the clauses that the run judges."""
         consumer = self.terms.consumer
         return [
             clause.id
-            for clause in clauses
+            for clause in load_catalogue()
             if (not self.clauses or clause.id in self.clauses)
             and (consumer is None or any(consumer.covers(clause, realm) for realm in clause.realms))
         ]
@@ -193,7 +194,7 @@ def _check_values(config: pytest.Config) -> None:
     with_value = [option for option in RUN_OPTIONS if not (option.switch or option.repeatable)]
     given = [f"{option.flag}={config.getoption(option.flag)}" for option in with_value]
     refuse_empty_values(given, [option.flag for option in with_value])
-    for option in (KEEP, WAIT, SEED):
+    for option in (option for option in RUN_OPTIONS if option.integer):
         given = config.getoption(option.flag)
         if given is not None and not 0 <= int(given) <= LARGEST_SEED:
             raise UsageError(f"{option.flag} must be from 0 to {LARGEST_SEED}, not {plain_line(str(given))}")

@@ -33,7 +33,6 @@ from registry_contracts.evidence.run_folder import (
 )
 from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.file_formats import plain
-from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.location import keep_hypothesis_out
 from registry_contracts.plugin.case import is_case
 from registry_contracts.plugin.collection import forecast
@@ -56,15 +55,6 @@ from registry_contracts.plugin.plan import (
 )
 from registry_contracts.plugin.preflight import preflight
 from registry_contracts.plugin.protocol import verdict_of
-from registry_contracts.plugin.run_options import (
-    BASELINE,
-    DRIFT,
-    HISTORY,
-    KEEP,
-    NO_HISTORY,
-    REPORTS,
-    UNPACKED,
-)
 from registry_contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
 from registry_contracts.reports.writers import ALL, pack, unwritten, write_all
 from registry_contracts.safe_text import complaint
@@ -283,9 +273,9 @@ class Run:
             self.comparison.add_to_history(self.folder)
         except UsageError as error:
             self.complaints.append(f"{error}; this run is not in it")
-        if not self.config.getoption(UNPACKED.flag):
+        if not self.config.getoption("--unpacked"):
             pack(self.folder)
-        prune(self.folder.parent, int(self.config.getoption(KEEP.flag)))
+        prune(self.folder.parent, int(self.config.getoption("--keep")))
 
     # `run.json`.
 
@@ -315,8 +305,8 @@ class Run:
             "base_url": target.base_url,
             "profile": str(selection.profile),
             "seed": selection.seed,
-            "realms": list(self.worker.selection.realms),
-            "clauses": selection.judged(load_catalogue()),
+            "realms": list(selection.realms),
+            "clauses": selection.judged,
             "started": self.worker.plan.started,
             "workers": max(1, len(workers)),
             "command": command_of(self.config),
@@ -378,9 +368,11 @@ def pytest_configure(config: pytest.Config) -> None:
     contract = is_contract_run(config)
     try:
         config.stash[SELECTION] = selection = read_selection(config)
-        history = not config.getoption(NO_HISTORY.flag) and config.getoption(HISTORY.flag)
-        compared = *map(config.getoption, (DRIFT.flag, BASELINE.flag)), history
-        comparison = Comparison.of_options(selection.name, selection.reports, *compared)
+        option = config.getoption
+        history = not option("--no-history") and option("--history")
+        comparison = Comparison.of_options(
+            selection.name, selection.reports, option("--drift"), option("--baseline"), history
+        )
         if given is not None and "contract_plan" in given:
             leave_to_controller()
             _begin_work(config, Plan(**given["contract_plan"]), given["workerid"])
@@ -404,7 +396,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
         if contract and (run is None or not run.over):
             if run is not None:
                 shutil.rmtree(run.folder, ignore_errors=True)
-            forget_latest(Path(config.getoption(REPORTS.flag) or str(REPORTS.default)))
+            forget_latest(Path(config.getoption("--reports") or "reports"))
         raise
     if code == pytest.ExitCode.INTERRUPTED and config.pluginmanager.get_plugin("terminalreporter") is None:
         sys.stderr.write("interrupted before anything was sent\n")
