@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
@@ -66,7 +65,7 @@ class Stopping:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self.plan: Plan | None = None
-        self._first = 0.0
+        self._last = 0.0
         self.finishing = False
 
     def listen(self) -> None:
@@ -80,7 +79,7 @@ class Stopping:
     @property
     def asked(self) -> bool:
         """Whether the run is to stop."""
-        return self._first > 0
+        return self._last > 0
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self) -> None:
@@ -94,24 +93,17 @@ class Stopping:
         if not self._config.getoption("fulltrace"):
             excinfo.traceback = excinfo.traceback[:1]
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_unconfigure(self) -> None:
-        """Ignore warnings about files that the interruption left open."""
-        if self.asked:
-            warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
-
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self._first and now - self._first < _SAME_SIGNAL_SECONDS:
+        if self.asked and now - self._last < _SAME_SIGNAL_SECONDS:
             return
+        if self.asked and self.plan is not None:
+            self._stop_at_once(self.plan)
+        self._last = now
         if self.plan is None:
             raise KeyboardInterrupt  # nothing was sent yet, and there is nothing to report
-        if self._first:
-            self._stop_at_once(self.plan)
-        self._first = now
-        # The first line is for the running test, the second for those that follow.
-        warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
-        self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
+        # pytest would warn of files that the interruption leaves open; at its end it puts its own hook back.
+        sys.unraisablehook = lambda _: None
         self._say("stopping: cleaning up and writing the reports; Ctrl-C again stops at once")
         if not self.finishing:
             raise KeyboardInterrupt

@@ -116,10 +116,7 @@ class Run:
         """Whether there is a verdict, or a reason why there is none."""
         return self.verdict is not None or self.trouble is not None
 
-    # xdist's hooks about workers.
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self) -> None:
+    def hold_signals(self) -> None:
         """Hold signals until the collection.
 
         They would end workers that are starting, and pytest skips the finish of a session that is interrupted while it
@@ -127,6 +124,8 @@ class Run:
         """
         self.config.add_cleanup(self.held.close)
         self.held.enter_context(signals_held())
+
+    # xdist's hooks about workers.
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -420,6 +419,7 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
         config.pluginmanager.register(run)
         run.write_facts()
         run.complaints += comparison.note_in(folder)
+        run.hold_signals()
         stopping.plan = plan
     except (UsageError, KeyboardInterrupt):
         if folder is not None:
