@@ -21,8 +21,6 @@ _NAMED_RECORDS: Final = (
     "locked_identifier",
     "published_identifier",
 )
-#: Time limit of the check, in seconds.
-_LONGEST_SECONDS: Final = 40.0
 
 
 @dataclass
@@ -60,7 +58,7 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
         GuardViolation: a request must not be sent.
     """
     readiness, started = Readiness(), time.monotonic()
-    check = Preflight(session, session.target.realms, write, seconds=_LONGEST_SECONDS)
+    check = Preflight(session, session.target.realms, write)
     readiness.diagnoses += check.diagnoses(wait_seconds)
     try:
         if not any(diagnosis.stops for diagnosis in readiness.diagnoses):

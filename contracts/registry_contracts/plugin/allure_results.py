@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import allure
-import allure_commons
 import pytest
-from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Status, StatusDetails, TestResult
 from allure_commons.utils import md5
 
@@ -31,10 +28,7 @@ from registry_contracts.reports.writers import ALLURE_FOLDER
 from registry_contracts.safe_text import printable
 
 _CLAUSE: Final = "clause"
-_PLUGIN: Final = "allure_pytest"
 _LISTENER: Final = "allure_listener"
-#: The value of `--alluredir`.
-_FOLDER = pytest.StashKey[str | None]()
 _DYNAMIC: Any = allure.dynamic
 _SEVERITY: Final = {
     Level.MUST: allure.severity_level.CRITICAL,
@@ -45,43 +39,32 @@ _ATTACHED_AT_MOST: Final = 20
 _SKIPPED: Final = (Verdict.INCONCLUSIVE, Verdict.UNTESTED)
 
 
-class _Results(AllureFileLogger):
-    """Allure's own writer, without its file for each fixture of each case."""
-
-    report_container: Any = None
-
-
-@pytest.hookimpl(tryfirst=True, specname="pytest_configure")
-def pytest_postpone_allure(config: pytest.Config) -> None:
-    """Keep allure-pytest from starting by itself: by default its results belong into the run's folder."""
-    if config.pluginmanager.has_plugin(_PLUGIN) and WORKER in config.stash:
-        config.stash[_FOLDER] = config.option.allure_report_dir
-        config.option.allure_report_dir = None
-
-
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Start allure-pytest's listener and writer, as its own `pytest_configure` does."""
-    if _FOLDER not in config.stash:
+    """Set the options of allure-pytest before it starts: by default its results belong into the run's folder."""
+    if not (config.pluginmanager.has_plugin("allure_pytest") and WORKER in config.stash):
         return
-    plugin: Any = config.pluginmanager.get_plugin(_PLUGIN)
-    option, given = config.option, config.stash[_FOLDER]
-    worker = config.stash[WORKER]
+    option, worker = config.option, config.stash[WORKER]
     folder = Path(worker.plan.folder)
-    listener = plugin.AllureListener(config)
-    config.pluginmanager.register(listener, _LISTENER)
-    place, clean = given or folder / ALLURE_FOLDER, worker.name == MAIN and option.clean_alluredir
-    for each in (listener, _Results(place, clean)):  # type: ignore[no-untyped-call]
-        allure_commons.plugin_manager.register(each)
-        config.add_cleanup(partial(allure_commons.plugin_manager.unregister, each))
-    if worker.name == MAIN:
-        with suppress(OSError):  # a disk that is full
-            _write_environment(Path(place), worker)
+    option.allure_report_dir = option.allure_report_dir or str(folder / ALLURE_FOLDER)
+    option.clean_alluredir = option.clean_alluredir and worker.name == MAIN
     # Captured output is not redacted.
     option.attach_capture = False
     # Clauses link to the run's page, unless `--allure-link-pattern` says otherwise.
     pattern = (_CLAUSE, f"{(folder / 'index.html').absolute().as_uri()}#{_CLAUSE}-{{}}")
     option.allure_link_pattern = [pattern, *option.allure_link_pattern]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Leave out the results of fixtures, and write the facts of the run."""
+    listener: Any = session.config.pluginmanager.get_plugin(_LISTENER)
+    if listener is None or WORKER not in session.config.stash:
+        return
+    worker, results = session.config.stash[WORKER], listener.allure_logger
+    results.stop_group = lambda uuid, **_: results.drop_test(uuid)
+    if worker.name == MAIN:
+        with suppress(OSError):  # a disk that is full
+            _write_environment(Path(session.config.option.allure_report_dir), worker)
 
 
 def _write_environment(folder: Path, worker: Worker) -> None:

@@ -25,7 +25,7 @@ from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import Case, case_of, is_case
 from registry_contracts.plugin.forecast import Forecast
 from registry_contracts.plugin.plan import SELECTION, Selection
-from registry_contracts.plugin.worker import MAIN, WORKER, Worker
+from registry_contracts.plugin.worker import MAIN, WORKER
 from registry_contracts.settings.target import ANY_REALM, DEVELOPMENT_REALMS, DOCUMENT_REALMS
 
 #: (clause, realm) → why no case of this run reaches the cell.
@@ -45,16 +45,6 @@ _ARRANGED: Final = (
         for realm in DEVELOPMENT_REALMS
     ),
 )
-
-
-@pytest.hookimpl(specname="pytest_collection")
-def pytest_collect_selection(session: pytest.Session) -> bool | None:
-    """Collect from the paths of the selection where they differ from pytest's arguments."""
-    paths = list(session.config.stash[SELECTION].paths)
-    if paths == session.config.args:
-        return None
-    session.perform_collect(paths)
-    return True
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -142,7 +132,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             case.id: (case.realm, case.facts.records) for case in [*cases, *_ARRANGED] if case.facts.records
         }
         worker.permanent_records.plan(planned)
-        _write_unreached(worker, unreached, _narrowings(config, cases, reasons))
+        if worker.name in (MAIN, "gw0"):  # one process does it for all
+            for (clause, realm), reason in unreached.items():
+                worker.journal.write("untested", Untested(clause, realm, reason))
+            for each in _narrowings(config, cases, reasons):
+                worker.journal.write("narrowed", each)
 
 
 def _reason_to_drop(case: Case, selection: Selection) -> str | None:
@@ -192,7 +186,7 @@ def _narrowings(
         reasons: Why the suite left a case out; pytest gives no reason for its own.
     """
     directory, selection, option = cases_directory(), config.stash[SELECTION], config.getoption
-    everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in selection.paths)
+    everything = any(directory.is_relative_to(Path(argument).resolve()) for argument in config.args)
     asked = {
         "the run is for what failed last": option("lf", default=False),
         "the command names some cases only": not everything,
@@ -210,17 +204,6 @@ def _narrowings(
         cells |= set(product(UNIVERSAL, {realm for clause in load_catalogue() for realm in clause.realms}))
         series = all(reasons.get(case, _BY_OPERATION) != _BY_OPERATION for case in left_out)
         yield Narrowed("cases were left out by the selection", frozenset(cells), series)
-
-
-def _write_unreached(
-    worker: Worker, unreached: Mapping[tuple[str, str], str], narrowed: Iterable[Narrowed]
-) -> None:
-    """Write to the journal why a cell has no case; one process does it for all."""
-    if worker.name in (MAIN, "gw0"):
-        for (clause, realm), reason in unreached.items():
-            worker.journal.write("untested", Untested(clause, realm, reason))
-        for each in narrowed:
-            worker.journal.write("narrowed", each)
 
 
 def _sort_key(item: pytest.Item) -> tuple[int, float, bool]:

@@ -7,7 +7,6 @@ other code nor have a password sent to another address.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,23 +20,20 @@ from registry_contracts.evidence.findings import Finding
 from registry_contracts.file_formats import is_file, own_folder, read_text
 from registry_contracts.interface.location import cases_directory
 from registry_contracts.interface.operations import ANY_REALM
-from registry_contracts.plugin.run_options import FINDING, REALM, REPORTS, SANDBOX_ARGUMENTS, TARGET
 from registry_contracts.reports.cards import FOLDER_NAME
 from registry_contracts.reports.shell_commands import where_of
 from registry_contracts.reports.verdict_json import FILE_NAME, VerdictFile, read
 from registry_contracts.safe_text import many, plain_line
-from registry_contracts.settings.guard import checked_base_url
-from registry_contracts.settings.settings_reader import BASE_URL
+from registry_contracts.settings.settings_reader import BASE_URL, load_target
 from registry_contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, target_in_words
 
 _NAMED_AT_MOST: Final = 20
-_CASE: Final = re.compile(r"(?P<file>[^:\x00-\x1f\x7f]+\.py)::(?P<function>test_\w+)(\[[^\x00-\x1f\x7f]*\])?")
 #: Options of the sandbox that say how it answers; the others name files and ports of its machine.
 _HOW_IT_ANSWERS: Final = frozenset(("--fault", "--variant", "--weather", "--weather-seed", "--size-limit"))
 _TAKEN_OVER = pytest.StashKey[list[str]]()
 
 
-def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, ...]:
+def choose_finding(config: pytest.Config, paths: list[str]) -> list[str]:
     """Set the options that `--finding` implies; a given target, profile or seed stays.
 
     Args:
@@ -50,12 +46,12 @@ def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, 
         UsageError: no run in the reports has the finding, it belongs to another realm than the given one, its case is
             not here, or nothing but the finding's run names a target.
     """
-    given, options = config.getoption(FINDING.flag), config.option
+    given, options = config.getoption("--finding"), config.option
     if given is None:
         return paths
-    path, verdict, finding = _seen_before(Path(config.getoption(REPORTS.flag)), given)
+    path, verdict, finding = _seen_before(Path(config.getoption("--reports")), given)
     if options.realm and options.realm != [finding.realm]:
-        raise UsageError(f"finding {finding.id} is of {finding.realm}; leave {REALM.flag} out")
+        raise UsageError(f"finding {finding.id} is of {finding.realm}; leave --realm out")
     given_files = {(config.invocation_params.dir / each.partition("::")[0]).resolve() for each in paths}
     cases = list(_known(path, finding, given_files))
     if finding.realm != ANY_REALM:
@@ -66,7 +62,7 @@ def choose_finding(config: pytest.Config, paths: tuple[str, ...]) -> tuple[str, 
     options.seed = verdict.seed if options.seed is None else options.seed
     if not cases:  # the preflight check of every run finds it
         options.clause = [finding.clause]
-    return tuple(cases) or paths
+    return cases or paths
 
 
 def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
@@ -76,10 +72,10 @@ def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
     files = {each.name: each for each in given if is_file(each)}
     files |= {each.relative_to(directory).as_posix(): each for each in directory.rglob("test_*.py")}
     for case in finding.cases:
-        match = _CASE.fullmatch(case)
-        file = files.get(match["file"]) if match else None
-        if match and file and f"def {match['function']}(" in read_text(file, match["file"]):
-            yield f"{file}{case.removeprefix(match['file'])}"
+        name, _, test = case.partition("::")
+        definition = f"def {test.partition('[')[0]}("
+        if case.isprintable() and name in files and definition in read_text(files[name], name):
+            yield f"{files[name]}::{test}"
         elif not case.startswith("["):
             raise UsageError(
                 f"{path} names the case '{plain_line(case)}', which is not here; a kept run may only choose cases of "
@@ -91,22 +87,16 @@ def _aim(config: pytest.Config, verdict: VerdictFile, finding: Finding) -> None:
     """Use the embedded sandbox of the finding's run as target; an address in a kept file never gets a password."""
     options, words, seen_at = config.option, where_of(verdict.command), verdict.target.base_url
     if (where := target_in_words(verdict.target.name, seen_at)) == EMBEDDED_IN_WORDS:
-        options.target = SANDBOX
-        options.sandbox_arguments = options.sandbox_arguments or _harmless(
-            words.get(SANDBOX_ARGUMENTS.flag, "")
-        )
-        taken = ((TARGET, options.target), (SANDBOX_ARGUMENTS, options.sandbox_arguments))
-        config.stash[_TAKEN_OVER] = [f"{option.flag}={value}" for option, value in taken if value]
+        own = words.get("--sandbox-arguments", "")
+        options.target, options.sandbox_arguments = SANDBOX, options.sandbox_arguments or _harmless(own)
+        taken = (("--target", options.target), ("--sandbox-arguments", options.sandbox_arguments))
+        config.stash[_TAKEN_OVER] = [f"{option}={value}" for option, value in taken if value]
         return
-    named = os.environ.get(BASE_URL, "").strip()
-    try:
-        named = named and checked_base_url(named)
-    except ValueError:
-        named = "no usable address"
-    if named != seen_at or not named:
-        now = f"{BASE_URL} names {named}" if named else "nothing names an address now"
+    target = load_target(None, os.environ, Path.cwd())
+    if target is None or target.base_url != seen_at:
+        now = f"{BASE_URL} names {target.base_url}" if target else "nothing names an address now"
         raise UsageError(
-            f"finding {finding.id} was seen on {where}, and {now}; name the target with {TARGET.flag}"
+            f"finding {finding.id} was seen on {where}, and {now}; name the target with --target"
         )
 
 
@@ -122,7 +112,7 @@ def _harmless(arguments: str) -> str:
             return arguments
     raise UsageError(
         f"the finding's run used the sandbox options '{plain_line(arguments)}', and a kept run may only set "
-        f"{', '.join(sorted(_HOW_IT_ANSWERS))}; give {SANDBOX_ARGUMENTS.flag} yourself"
+        f"{', '.join(sorted(_HOW_IT_ANSWERS))}; give --sandbox-arguments yourself"
     )
 
 

@@ -101,28 +101,19 @@ def records(world: World, attempt: Attempt) -> WorkflowRecords:
     return WorkflowRecords(world, attempt)
 
 
-@pytest.fixture
-def rows(
-    request: pytest.FixtureRequest, worker: Worker, world: World, records: WorkflowRecords, attempt: Attempt
-) -> Rows:
-    """Sends rows of the factor table and claims what the interface promises for them."""
-    clauses = case_of(request.node).clauses
-    return Rows(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
+def _trials(name: str, kind: type[Rows | TakenRows], *more: str) -> Any:
+    @pytest.fixture(name=name)
+    def trials(request: pytest.FixtureRequest, worker: Worker, world: World, attempt: Attempt) -> Any:
+        """Sends rows of the factor table and claims what the interface promises for them."""
+        actor, clauses = request.getfixturevalue, case_of(request.node).clauses
+        return kind(world, actor, attempt, worker.catalogue, clauses, *map(request.getfixturevalue, more))
+
+    return trials
 
 
-@pytest.fixture
-def taken_rows(request: pytest.FixtureRequest, worker: Worker, world: World, attempt: Attempt) -> TakenRows:
-    """Sends rows that must be accepted, and claims that accepted records exist."""
-    return TakenRows(world, request.getfixturevalue, attempt, worker.catalogue, case_of(request.node).clauses)
-
-
-@pytest.fixture
-def accepted_rows(
-    request: pytest.FixtureRequest, worker: Worker, world: World, records: WorkflowRecords, attempt: Attempt
-) -> AcceptedRows:
-    """Sends rows of submissions, contacts and lists that must be accepted."""
-    clauses = case_of(request.node).clauses
-    return AcceptedRows(world, request.getfixturevalue, attempt, worker.catalogue, clauses, records)
+rows = _trials("rows", Rows, "records")
+taken_rows = _trials("taken_rows", TakenRows)
+accepted_rows = _trials("accepted_rows", AcceptedRows, "records")
 
 
 @pytest.fixture

@@ -20,22 +20,12 @@ from registry_contracts.settings.target import Target
 
 #: A clause in a realm: what a run gives one verdict on.
 Cell = tuple[str, str]
-
-
 #: How many clauses are named per reason.
 _NAMED: Final = 6
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
-    margin = " " * indent
-    return textwrap.wrap(
-        text,
-        118,
-        initial_indent=margin,
-        subsequent_indent=margin,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+def _wrapped(text: str, margin: str) -> list[str]:
+    return textwrap.wrap(text, 118, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
 
 
 class Forecast:
@@ -126,9 +116,9 @@ class Forecast:
             yield f"rotated       {many(len(self.rotated), 'must clause')}, each judged in some of its realms"
         yield f"untested      {'' if self.untested else 'no must clause'}".rstrip()
         for reason, clauses in self.untested.items():
-            yield from _wrapped(f"{many(len(clauses), 'must clause')}: {reason}", 2)
+            yield from _wrapped(f"{many(len(clauses), 'must clause')}: {reason}", "  ")
             more = f" and {len(clauses) - _NAMED} more" if clauses[_NAMED:] else ""
-            yield from _wrapped(", ".join(clauses[:_NAMED]) + more, 6)
+            yield from _wrapped(", ".join(clauses[:_NAMED]) + more, "      ")
         if any(clauses[_NAMED:] for clauses in self.untested.values()):
             yield "  (`registry-contracts doctor --json` names all of them)"
 

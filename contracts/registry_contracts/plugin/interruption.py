@@ -12,7 +12,6 @@ import signal
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
@@ -59,15 +58,14 @@ class Stopping:
     """Handles the signals of Ctrl-C, a cancelled job and a closed terminal for one run.
 
     Attributes:
-        plan: The run's plan, once it is made.
+        plan: The run's plan, once the run has begun.
         finishing: The run is already writing its results; the first Ctrl-C does not interrupt that.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self.plan: Plan | None = None
-        self._first = 0.0
-        self._begun = False
+        self._last = 0.0
         self.finishing = False
 
     def listen(self) -> None:
@@ -81,17 +79,7 @@ class Stopping:
     @property
     def asked(self) -> bool:
         """Whether the run is to stop."""
-        return self._first > 0
-
-    def begin(self) -> None:
-        """Interrupt the session from now on; at once if a signal came before.
-
-        pytest skips the finish of a session that is interrupted while it starts: there would be no reports, and
-        nobody would stop the workers.
-        """
-        self._begun = True
-        if self.asked:
-            raise KeyboardInterrupt
+        return self._last > 0
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self) -> None:
@@ -105,26 +93,19 @@ class Stopping:
         if not self._config.getoption("fulltrace"):
             excinfo.traceback = excinfo.traceback[:1]
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_unconfigure(self) -> None:
-        """Ignore warnings about files that the interruption left open."""
-        if self.asked:
-            warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
-
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         now = time.monotonic()
-        if self._first and now - self._first < _SAME_SIGNAL_SECONDS:
+        if self.asked and now - self._last < _SAME_SIGNAL_SECONDS:
             return
-        if self._first:
-            self._stop_at_once()
-        self._first = now
+        if self.asked and self.plan is not None:
+            self._stop_at_once(self.plan)
+        self._last = now
         if self.plan is None:
             raise KeyboardInterrupt  # nothing was sent yet, and there is nothing to report
-        # The first line is for the running test, the second for those that follow.
-        warnings.filterwarnings("ignore", category=pytest.PytestUnraisableExceptionWarning)
-        self._config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
+        # pytest would warn of files that the interruption leaves open; at its end it puts its own hook back.
+        sys.unraisablehook = lambda _: None
         self._say("stopping: cleaning up and writing the reports; Ctrl-C again stops at once")
-        if self._begun and not self.finishing:
+        if not self.finishing:
             raise KeyboardInterrupt
 
     def _say(self, text: str) -> None:
@@ -134,12 +115,10 @@ class Stopping:
             sys.stderr.write(f"\n{text}\n")
             sys.stderr.flush()
 
-    def _stop_at_once(self) -> None:
+    def _stop_at_once(self, plan: Plan) -> None:
         """End this process without clean-up; its workers notice, and the ledgers list what is left."""
-        if self.plan is None:
-            raise KeyboardInterrupt
-        self._say("\n".join(what_is_left(self.plan)))
-        shutil.rmtree(self.plan.private, ignore_errors=True)
+        self._say("\n".join(what_is_left(plan)))
+        shutil.rmtree(plan.private, ignore_errors=True)
         os._exit(ExitCode.INTERRUPTED)
 
 
@@ -169,15 +148,9 @@ class SecretContainment:
     def __init__(self, config: pytest.Config, worker: Worker) -> None:
         self._config = config
         self._worker = worker
-        self._session: pytest.Session | None = None
         for logger in map(logging.getLogger, _LOGGERS):
             config.add_cleanup(partial(setattr, logger, "disabled", logger.disabled))
             logger.disabled = True
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Note the session, which an internal error stops."""
-        self._session = session
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr: object, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
@@ -185,8 +158,9 @@ class SecretContainment:
         redacted = self._worker.redactor.text
         why = plain_line(redacted(breakdown(excinfo.value)), _LONGEST_BREAKDOWN)
         self._config.stash[PYTEST_BROKE] = why
-        if self._worker.name != MAIN and self._session is not None:
-            self._worker.give_up(self._session, excinfo.value)
+        session: pytest.Session | None = self._config.pluginmanager.get_plugin("session")
+        if self._worker.name != MAIN and session is not None:
+            self._worker.give_up(session, excinfo.value)
         whole = self._config.get_verbosity() > 0
         text = displayed(redacted(str(excrepr))) if whole else why
         pytest.exit(f"pytest broke: {text}", returncode=pytest.ExitCode.INTERNAL_ERROR)

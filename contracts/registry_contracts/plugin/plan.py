@@ -19,12 +19,12 @@ import pytest
 from registry_contracts.errors import UsageError, refuse_empty_values, suggestion
 from registry_contracts.evidence.terms import Terms, load_terms
 from registry_contracts.file_formats import LARGEST_SEED
-from registry_contracts.interface.catalogue import Clause, load_catalogue
+from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.location import cases_directory
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.finding_again import choose_finding
-from registry_contracts.plugin.run_options import KEEP, RUN_OPTIONS, RUN_SETTINGS, SEED, WAIT
+from registry_contracts.plugin.run_options import RUN_OPTIONS, RUN_SETTINGS
 from registry_contracts.safe_text import plain_line
 from registry_contracts.session.transport_settings import check_transport_settings
 from registry_contracts.settings.embedded_sandbox import (
@@ -33,7 +33,7 @@ from registry_contracts.settings.embedded_sandbox import (
     sandbox_target,
 )
 from registry_contracts.settings.guard import refuse_production_realm
-from registry_contracts.settings.settings_reader import load_target
+from registry_contracts.settings.settings_reader import load_target, refuse_sandbox_arguments
 from registry_contracts.settings.target import DEVELOPMENT_REALMS, SANDBOX, Target
 
 #: Requests of a run in all four realms. A run that passes needs about half; the rest is for confirming findings.
@@ -67,7 +67,6 @@ class Selection:
         sandbox_arguments: More options for the embedded sandbox; only where it is the target.
         terms: The consumer that the run is limited to, and the deviations accepted on the target.
         settings: The target that these name; None for the embedded sandbox.
-        paths: Files, folders and cases that it collects from.
     """
 
     target: str | None
@@ -81,7 +80,6 @@ class Selection:
     sandbox_arguments: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
     settings: Target | None = None
-    paths: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -97,12 +95,13 @@ class Selection:
         """The target; `sandbox_url` is the address of the embedded sandbox."""
         return self.settings or sandbox_target(sandbox_url or "", self.size_limit)
 
-    def judged(self, clauses: Iterable[Clause]) -> list[str]:
+    @property
+    def judged(self) -> list[str]:
         """Ids of the clauses that the run judges."""
         consumer = self.terms.consumer
         return [
             clause.id
-            for clause in clauses
+            for clause in load_catalogue()
             if (not self.clauses or clause.id in self.clauses)
             and (consumer is None or any(consumer.covers(clause, realm) for realm in clause.realms))
         ]
@@ -143,7 +142,7 @@ def read_selection(config: pytest.Config) -> Selection:
     if not __debug__:
         raise UsageError("Python ignores assertions here; run it without -O and without PYTHONOPTIMIZE")
     _check_values(config)
-    paths = choose_finding(config, paths_of(config))
+    config.args[:] = choose_finding(config, _paths_of(config))
     option, description = config.getoption, load_description()
     profile = Profile(_checked("profile", [option("--profile") or Profile.GATE], list(Profile))[0])
     clauses = tuple(load_catalogue().clause(clause).id for clause in option("--clause"))
@@ -152,6 +151,7 @@ def read_selection(config: pytest.Config) -> Selection:
         load_target(option("--target"), os.environ, Path.cwd()),
         option("--sandbox-arguments"),
     )
+    refuse_sandbox_arguments(settings, arguments)
     check_transport_settings(settings or Target(SANDBOX, "http://127.0.0.1"))
     offered = settings.realms if settings else DEVELOPMENT_REALMS
     for realm in option("--realm"):
@@ -159,8 +159,6 @@ def read_selection(config: pytest.Config) -> Selection:
     realms = _checked("realm", option("--realm"), offered) or offered
     files, name = (option("--consumer"), option("--deviations")), settings.name if settings else SANDBOX
     terms = load_terms(*files, option("--target"), name, Path.cwd())
-    if arguments and settings is not None:
-        raise UsageError("--sandbox-arguments is for the embedded sandbox; leave it or the target out")
     if option("--plan") and getattr(config.option, "numprocesses", None):
         raise UsageError("--plan needs no workers; leave -n out")
     return Selection(
@@ -176,7 +174,6 @@ def read_selection(config: pytest.Config) -> Selection:
         sandbox_arguments=tuple(shlex.split(arguments)),
         terms=terms,
         settings=settings,
-        paths=paths,
     )
 
 
@@ -184,12 +181,12 @@ def _seed_of(profile: Profile) -> int:
     return FIXED_SEED if Profile.GATE.includes(profile) else secrets.randbelow(2**32)
 
 
-def paths_of(config: pytest.Config) -> tuple[str, ...]:
+def _paths_of(config: pytest.Config) -> list[str]:
     """Paths of the command line to collect from; a named file replaces the folder of all cases."""
     cases, named = str(cases_directory()), config.args_source is pytest.Config.ArgsSource.ARGS
     if config.getoption("--registry-contracts", default=False) and not named:
-        return (cases,)
-    return tuple(config.args[1:] if config.args[1:] and config.args[0] == cases else config.args)
+        return [cases]
+    return config.args[1:] if config.args[1:] and config.args[0] == cases else config.args
 
 
 def _check_values(config: pytest.Config) -> None:
@@ -197,7 +194,7 @@ def _check_values(config: pytest.Config) -> None:
     with_value = [option for option in RUN_OPTIONS if not (option.switch or option.repeatable)]
     given = [f"{option.flag}={config.getoption(option.flag)}" for option in with_value]
     refuse_empty_values(given, [option.flag for option in with_value])
-    for option in (KEEP, WAIT, SEED):
+    for option in (option for option in RUN_OPTIONS if option.integer):
         given = config.getoption(option.flag)
         if given is not None and not 0 <= int(given) <= LARGEST_SEED:
             raise UsageError(f"{option.flag} must be from 0 to {LARGEST_SEED}, not {plain_line(str(given))}")

@@ -19,7 +19,7 @@ from registry_contracts.cases.requests import UNKNOWN_REALM
 from registry_contracts.cases.rights import Rights, first_writes
 from registry_contracts.cases.sample_records import DRAFTS_OF_WORKFLOW
 from registry_contracts.cases.submissions import UNKNOWN_SCHEMA
-from registry_contracts.checks.outcomes import Attempt, confirm, contradicted
+from registry_contracts.checks.outcomes import Attempt, contradicted
 from registry_contracts.checks.workflow import Row, carries_message
 from registry_contracts.errors import EnvironmentFault
 from registry_contracts.evidence.record import Verdict
@@ -46,8 +46,9 @@ from registry_contracts.settings.target import (
 )
 
 _MOST_REQUESTS: Final = 12
-#: How long signing in may take, and then all other checks of a run.
-_LONGEST_SECONDS: Final = 8.0
+#: How long signing in may take, and then all other checks.
+_SIGN_IN_SECONDS: Final = 8.0
+_LONGEST_SECONDS: Final = 40.0
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
 #: Statuses of an address that is not the service's.
@@ -178,7 +179,6 @@ class Preflight:
 
     Attributes:
         writes: Whether it may save drafts and send faulty submissions.
-        seconds: How long it may take once the author has signed in.
         limit: Requests that it may send; a step that may need more is skipped.
         attempts: By realm, the exchanges and the contradictions that were seen twice.
     """
@@ -187,7 +187,6 @@ class Preflight:
     realms: tuple[str, ...]
     writes: bool = False
     consumer: Consumer | None = None
-    seconds: float = _LONGEST_SECONDS
     limit: int = field(default=_MOST_REQUESTS, init=False)
     attempts: dict[str, Attempt] = field(default_factory=lambda: defaultdict(lambda: Attempt(1)), init=False)
 
@@ -212,7 +211,7 @@ class Preflight:
 
     def _steps(self, wait_seconds: float) -> Iterator[Diagnosis]:
         yield from self._author(wait_seconds)
-        with self.session.time_limit(self.seconds):
+        with self.session.time_limit(_LONGEST_SECONDS):
             yield from self._lists()
             yield from self._first_writes()
             yield from self._workflow_schemas()
@@ -256,7 +255,7 @@ class Preflight:
         yield _clock(author.ahead)
 
     def _sign_in(self, role: str) -> Token:
-        with self.session.time_limit(_LONGEST_SECONDS):
+        with self.session.time_limit(_SIGN_IN_SECONDS):
             return self.session.tokens.token(role)
 
     # Checks that only read.
@@ -388,11 +387,13 @@ class Preflight:
             return
         text = f"{self._target.base_url} is sent names of its own: {names.in_words()}"
         yield Diagnosis(_NAMES, State.NOTE, text)
+        if not self.writes:
+            return  # `doctor` reports no contradictions
         self.limit += _NAME_COSTS * len(names)
         for realm in self.realms:
             for tried in _tried_names(self._target, realm):
-                name, _, operation, *_ = tried
-                due = name in names and name not in tested and (self.writes or operation != _SUBMITTING)
+                name = tried[0]
+                due = name in names and name not in tested
                 if due and self._affords(_NAME_COSTS) and self._test_name(realm, *tried):
                     tested.add(name)
 
@@ -413,7 +414,7 @@ class Preflight:
         return True
 
 
-def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, list[str]]:
+def preflight(worker: Worker, wait_seconds: float) -> tuple[str | None, list[str]]:
     """Check the target of a run and write findings to the journal; the workers then share the tokens.
 
     Returns:
@@ -432,8 +433,7 @@ def preflight(worker: Worker, wait_seconds: float = 0.0) -> tuple[str | None, li
             found = ", ".join(sorted({clause for clause, _ in attempt.keys}))
             ending = Ending(Verdict.FAIL, f"contradicted as seen before the first case: {found}")
             case = _case(realm, attempt)
-            findings = [worker.finding(seen, case, attempt.exchanges) for seen in confirm([attempt])]
-            worker.write_case(case, attempt, ending, started, findings=findings)
+            worker.write_case(case, attempt, ending, started, findings=worker.findings(case, [attempt]))
     stopping = (each.text for each in diagnoses if each.stops and each.state is not State.SERVICE)
     notes = [each for each in diagnoses if each.subject in {_CLOCK, _NAMES} and each.state is State.NOTE]
     return next(stopping, None), [each.text for each in notes]

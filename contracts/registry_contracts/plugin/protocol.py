@@ -27,7 +27,6 @@ from registry_contracts.checks.outcomes import (
     Blocked,
     Contradiction,
     Untested,
-    confirm,
 )
 from registry_contracts.checks.table import note_universal
 from registry_contracts.errors import SuiteError
@@ -71,8 +70,6 @@ class Try:
     spoilt: bool = False
 
 
-#: How many user properties an item had before its first attempt.
-_RECORDED = pytest.StashKey[int]()
 #: The attempt under way, on the item's stash.
 TRY = pytest.StashKey[Try]()
 
@@ -113,11 +110,7 @@ def _run(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker) -> lis
     tries = attempts_at(item, nextitem, worker)
     judged, tried = judged_by(tries), [each.attempt for each in tries]
     attempts = [each.attempt for each in judged]
-    exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
-    findings = [
-        worker.finding(seen, case, exchanges)
-        for seen in confirm(attempts, interfered=worker.breaker.interfered)
-    ]
+    findings = worker.findings(case, attempts)
     confirmed = [finding for finding in findings if finding.confirmed]
     for finding in confirmed:
         worker.shared.offer(_mark(finding.clause, finding.operation, case), value=True)
@@ -165,8 +158,6 @@ def judged_by(tries: Sequence[Try]) -> list[Try]:
 
 def _run_attempt(item: pytest.Item, nextitem: pytest.Item | None, worker: Worker, attempt: Attempt) -> Try:
     """Run the item once, and judge its exchanges by the universal checks."""
-    # The reports of an attempt have its own user properties only.
-    del item.user_properties[item.stash.setdefault(_RECORDED, len(item.user_properties)) :]
     item.stash[TRY] = tried = Try(attempt)
     began = time.time()
     tried.reports = runtestprotocol(item, log=False, nextitem=nextitem)

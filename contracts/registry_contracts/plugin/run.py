@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -33,7 +33,6 @@ from registry_contracts.evidence.run_folder import (
 )
 from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.file_formats import plain
-from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.location import keep_hypothesis_out
 from registry_contracts.plugin.case import is_case
 from registry_contracts.plugin.collection import forecast
@@ -56,15 +55,6 @@ from registry_contracts.plugin.plan import (
 )
 from registry_contracts.plugin.preflight import preflight
 from registry_contracts.plugin.protocol import verdict_of
-from registry_contracts.plugin.run_options import (
-    BASELINE,
-    DRIFT,
-    HISTORY,
-    KEEP,
-    NO_HISTORY,
-    REPORTS,
-    UNPACKED,
-)
 from registry_contracts.plugin.worker import BREAKER, BROKEN, BY_HAND, MAIN, WORKER, Worker
 from registry_contracts.reports.writers import ALL, pack, unwritten, write_all
 from registry_contracts.safe_text import complaint
@@ -97,6 +87,7 @@ class Run:
         complaints: What is wrong with the history, one line each.
         trouble: Why there are no reports.
         unbegun: No case can be judged on this target.
+        held: Holds signals while the session starts.
     """
 
     config: pytest.Config
@@ -113,6 +104,7 @@ class Run:
     verdict: RunVerdict | None = None
     trouble: str | None = None
     unbegun: bool = False
+    held: ExitStack = field(default_factory=ExitStack)
 
     @property
     def folder(self) -> Path:
@@ -124,13 +116,16 @@ class Run:
         """Whether there is a verdict, or a reason why there is none."""
         return self.verdict is not None or self.trouble is not None
 
-    # xdist's hooks about workers.
+    def hold_signals(self) -> None:
+        """Hold signals until the collection.
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionstart(self) -> Iterator[None]:
-        """Protect workers that are starting from signals."""
-        with signals_held():
-            return (yield)
+        They would end workers that are starting, and pytest skips the finish of a session that is interrupted while it
+        starts: there would be no reports, and nobody would stop the workers.
+        """
+        self.config.add_cleanup(self.held.close)
+        self.held.enter_context(signals_held())
+
+    # xdist's hooks about workers.
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -155,7 +150,7 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool | None:
         """Run the preflight check before any case; report in one line if the target cannot be judged."""
-        self.stopping.begin()
+        self.held.close()
         try:
             obstacle, notes = preflight(self.worker, float(self.config.getoption("--wait")))
         except UsageError as error:
@@ -277,9 +272,9 @@ class Run:
             self.comparison.add_to_history(self.folder)
         except UsageError as error:
             self.complaints.append(f"{error}; this run is not in it")
-        if not self.config.getoption(UNPACKED.flag):
+        if not self.config.getoption("--unpacked"):
             pack(self.folder)
-        prune(self.folder.parent, int(self.config.getoption(KEEP.flag)))
+        prune(self.folder.parent, int(self.config.getoption("--keep")))
 
     # `run.json`.
 
@@ -309,8 +304,8 @@ class Run:
             "base_url": target.base_url,
             "profile": str(selection.profile),
             "seed": selection.seed,
-            "realms": list(self.worker.selection.realms),
-            "clauses": selection.judged(load_catalogue()),
+            "realms": list(selection.realms),
+            "clauses": selection.judged,
             "started": self.worker.plan.started,
             "workers": max(1, len(workers)),
             "command": command_of(self.config),
@@ -369,15 +364,18 @@ def pytest_configure(config: pytest.Config) -> None:
     for mark, words in marks.items():
         config.addinivalue_line("markers", f"{mark}: {words}; use registry_contracts.cases.marks.{mark}")
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
+    contract = is_contract_run(config)
     try:
         config.stash[SELECTION] = selection = read_selection(config)
-        history = not config.getoption(NO_HISTORY.flag) and config.getoption(HISTORY.flag)
-        compared = *map(config.getoption, (DRIFT.flag, BASELINE.flag)), history
-        comparison = Comparison.of_options(selection.name, selection.reports, *compared)
+        option = config.getoption
+        history = not option("--no-history") and option("--history")
+        comparison = Comparison.of_options(
+            selection.name, selection.reports, option("--drift"), option("--baseline"), history
+        )
         if given is not None and "contract_plan" in given:
             leave_to_controller()
             _begin_work(config, Plan(**given["contract_plan"]), given["workerid"])
-        elif given is None and is_contract_run(config):
+        elif given is None and contract:
             _begin(config, selection, comparison)
     except RegistryContractsError as error:
         raise pytest.UsageError(complaint(error)) from None
@@ -389,14 +387,15 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object
 
     Also reports an interruption that comes before pytest's terminal reporter exists.
     """
+    contract = is_contract_run(config)
     try:
         code = yield
     except pytest.UsageError:
         run = config.stash.get(RUN, None)
-        if is_contract_run(config) and (run is None or not run.over):
+        if contract and (run is None or not run.over):
             if run is not None:
                 shutil.rmtree(run.folder, ignore_errors=True)
-            forget_latest(Path(config.getoption(REPORTS.flag) or str(REPORTS.default)))
+            forget_latest(Path(config.getoption("--reports") or "reports"))
         raise
     if code == pytest.ExitCode.INTERRUPTED and config.pluginmanager.get_plugin("terminalreporter") is None:
         sys.stderr.write("interrupted before anything was sent\n")
@@ -411,15 +410,17 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
     try:
         sandbox = _start_sandbox(config, selection) if selection.settings is None else None
         private = tempfile.mkdtemp(prefix=PRIVATE_PREFIX)
-        config.add_cleanup(partial(_release, config, private, sandbox))
+        config.add_cleanup(partial(shutil.rmtree, private, ignore_errors=True))
         folder = new_folder(selection.reports, f"{selection.name}-{token}", "write reports to", at=now)
         url = sandbox.base_url if sandbox else None
-        stopping.plan = plan = Plan(str(folder), private, token, now.isoformat(), url, selection.seed)
+        plan = Plan(str(folder), private, token, now.isoformat(), url, selection.seed)
         worker = _begin_work(config, plan, MAIN)
         config.stash[RUN] = run = Run(config, worker, stopping, comparison, sandbox)
         config.pluginmanager.register(run)
         run.write_facts()
         run.complaints += comparison.note_in(folder)
+        run.hold_signals()
+        stopping.plan = plan
     except (UsageError, KeyboardInterrupt):
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -434,17 +435,10 @@ def _begin(config: pytest.Config, selection: Selection, comparison: Comparison) 
 
 def _start_sandbox(config: pytest.Config, selection: Selection) -> Sandbox:
     limit, arguments = selection.size_limit, selection.sandbox_arguments
-    embedded: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=limit, arguments=arguments)
-    return embedded or EmbeddedSandbox(limit, arguments).__enter__()
-
-
-def _release(config: pytest.Config, private: str, sandbox: Sandbox | None) -> None:
-    """Close the worker, stop the embedded sandbox and remove the private folder, however the session ended."""
-    if WORKER in config.stash:
-        config.stash[WORKER].close()
-    if sandbox is not None:
-        sandbox.stop()
-    shutil.rmtree(private, ignore_errors=True)
+    given: Sandbox | None = config.hook.pytest_contract_sandbox(size_limit=limit, arguments=arguments)
+    sandbox = given or EmbeddedSandbox(limit, arguments).__enter__()
+    config.add_cleanup(sandbox.stop)
+    return sandbox
 
 
 def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
@@ -452,6 +446,7 @@ def _begin_work(config: pytest.Config, plan: Plan, name: str) -> Worker:
     target = selection.aim(plan.sandbox_url)
     target = config.hook.pytest_contract_target(target=target) or target
     config.stash[WORKER] = worker = Worker(name, plan, target, selection)
+    config.add_cleanup(worker.close)
     keep_hypothesis_out()
     config.pluginmanager.register(SecretContainment(config, worker))
     return worker

@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from registry_contracts.cases.rights import Rights
-from registry_contracts.checks.outcomes import Attempt, Result
+from registry_contracts.checks.outcomes import Attempt, Result, confirm
 from registry_contracts.errors import breakdown
 from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from registry_contracts.evidence.journal import Journal, journal_path
@@ -199,13 +199,15 @@ class Worker(Session):
         )
         write("case", ended)
 
-    def finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
-        """The finding for a result of a case, weighed by the run's terms and without secrets.
+    def findings(self, case: Case, attempts: Sequence[Attempt]) -> list[Finding]:
+        """A case's findings, with their rates among its attempts, weighed by the run's terms and without secrets."""
+        exchanges = [exchange for attempt in attempts for exchange in attempt.exchanges]
+        seen = confirm(attempts, interfered=self.breaker.interfered)
+        return [self._finding(each, case, exchanges) for each in seen]
 
-        Args:
-            exchanges: Exchanges of the case; those that the result names become curl commands.
-        """
+    def _finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
         selection, text = self.selection, self.redactor.text
+        # They become curl commands.
         shown = [each for each in exchanges if each.id in seen.exchanges]
         command = transcript.command(
             target=selection.target or self.target.name,

@@ -1,6 +1,6 @@
-"""Attempts at a case: those that the weather spoilt are never findings; drafts that no save tells of are looked for.
+"""Attempts that network faults spoilt are no findings, and a run finds drafts that no accepted save created.
 
-Such a draft is stored although the write was refused, or is part of a contact or a submission.
+The service may store a draft although it refused the save, or with a contact or a submission.
 """
 
 from pathlib import Path
@@ -60,11 +60,13 @@ def attempt(*exchanges: Exchange, contradicts: bool = False, confirmed: bool = F
         (attempt(exchange(response(401)), contradicts=True), Verdict.FAIL, False, False),
     ],
 )
-def test_when_weather_spoils(made: Attempt, verdict: Verdict, disturbed: bool, spoilt: bool) -> None:
+def test_when_network_faults_spoil_an_attempt(
+    made: Attempt, verdict: Verdict, disturbed: bool, spoilt: bool
+) -> None:
     assert is_spoilt(made, Ending(verdict), disturbed=disturbed) is spoilt
 
 
-def test_what_was_only_seen_in_bad_weather_is_no_finding() -> None:
+def test_a_contradiction_seen_only_during_faults_is_no_finding() -> None:
     seen = attempt(LOST, contradicts=True)
     made = Try(seen, [], Ending(Verdict.FAIL, "draft-get-content: that"), spoilt=True)
     (judged,) = judged_by([made])
@@ -89,7 +91,7 @@ ABSENT, THERE = of_draft("draftExists", 404), of_draft("draftExists", 200)
 
 @pytest.fixture
 def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The uids that are looked for, of which a draft is there but for those that end in `-`."""
+    """The uids that are looked for; there is a draft for each that does not end in `-`."""
     uids: list[str] = []
 
     class Looking(OperationCalls):
@@ -112,7 +114,7 @@ def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ([of_draft("saveDraft", 400, "rc-test-01")], False, False, False),  # too short
         ([of_draft("saveDraft", 400, "somebody-elses-record")], False, False, False),
         ([SAVED, DELETED, ABSENT], False, False, False),
-        # What cases share stays in the ledger.
+        # A draft that cases share stays in the ledger.
         ([SAVED, DELETED, ABSENT], True, False, True),
         ([SAVED, DELETED], False, False, True),
         ([SAVED, DELETED, of_draft("getDraft", 401, sender="nobody")], False, False, True),

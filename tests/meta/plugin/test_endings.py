@@ -1,4 +1,4 @@
-"""How runs end: exit codes, what is said of each case, confirmation; with workers, and whatever the machine lacks."""
+"""How runs end: exit codes, verdicts of cases, confirmation; also with workers, and on a machine with faults."""
 
 import math
 import os
@@ -18,7 +18,7 @@ MANY = ("-k", "test_many", "--realm=abs-dev")
 
 
 def saving(answer: Answer | None, after: int = 0) -> Rule:
-    """Answer saves, those that come after so many of one kind."""
+    """Answer saves instead of the sandbox, once so many came before."""
     return lambda method, _, before: answer if method == "PUT" and before >= after else None
 
 
@@ -109,7 +109,6 @@ def test_what_an_old_node_answers_while_a_deployment_is_rolling_fails_no_run(
     ended = run(*MANY, f"--target={faulty(old).target}")
     (finding,) = ended.verdict["findings"]
     assert (ended.code, finding["standing"], finding["clause"]) == (code, standing, GET), ended.output
-    # Half of it, or a third, is always there where it was tried again in the same way.
     assert (finding["confirmed"], finding["intermittent"]) == (code == 1, code == 1)
     assert finding["rate"] == ([2, 4] if code else [1, 13])
 
@@ -127,17 +126,12 @@ def test_a_full_disk_is_an_error_and_drafts_go(run: Any, faulty: Any, size: int)
     assert service.app.paths("PUT") <= service.app.paths("DELETE")
 
 
-#: What lies where a run wants to write, and how the run ends.
-IN_THE_WAY: dict[str, tuple[Callable[[Path], object], int]] = {
-    "": (os.mkfifo, 4),
-    "latest": (Path.mkdir, 0),
-    "history.jsonl": (os.mkfifo, 4),
-}
-
-
-@pytest.mark.parametrize("name", IN_THE_WAY)
-def test_what_lies_in_the_way_of_the_reports_is_told(run: Any, name: str) -> None:
-    make, code = IN_THE_WAY[name]
+@pytest.mark.parametrize(
+    ("name", "make", "code"), [("", os.mkfifo, 4), ("latest", Path.mkdir, 0), ("history.jsonl", os.mkfifo, 4)]
+)
+def test_an_obstacle_in_the_reports_is_reported(
+    run: Any, name: str, make: Callable[[Path], object], code: int
+) -> None:
     if name:
         run.reports.mkdir()
     make(run.reports / name)
@@ -167,7 +161,7 @@ def test_a_case_that_kills_its_worker_is_an_error_and_no_more(run: Any, faulty: 
     assert "incomplete" in ended.verdict["reason"]
     junit = (ended.folder / "junit.xml").read_text(encoding="utf-8")
     assert "ended in the middle of this case" in junit
-    # What the dead worker had saved is removed by those who outlive it.
+    # The other processes remove the drafts of the dead worker.
     assert ended.verdict["leftovers"] == []
     assert service.app.paths("PUT") <= service.app.paths("DELETE")
 

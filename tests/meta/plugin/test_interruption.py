@@ -33,7 +33,7 @@ def test_a_stopped_run_cleans_up_and_reports(
 ) -> None:
     service = faulty(delay=0.05)
     process = run.start("-k", "test_many", f"--target={service.target}", *workers)
-    # The look before the run saves one draft, the first case another, and the second case the third.
+    # The preflight check saves one draft, and each of the first two cases one.
     until(lambda: len(saved(service)) > 2, process)
     lines = command_lines(run)
     assert lines
@@ -45,7 +45,7 @@ def test_a_stopped_run_cleans_up_and_reports(
     assert ended.verdict["leftovers"] == []
     assert "Traceback" not in ended.output
     assert 1 <= len(ended.cases()) < 36
-    # More may be deleted than arrived: a save that was cut off on its way may have happened, for all the run knows.
+    # The run also deletes a draft whose save was cut off, since that may have happened.
     assert service.app.paths("PUT") <= service.app.paths("DELETE")
 
 
@@ -66,10 +66,6 @@ def saved(service: Any) -> set[str]:
     return {path for method, path in service.app.done if method == "PUT" and path.endswith("/draft")}
 
 
-def folders(run: Any) -> list[Path]:
-    return sorted(path for path in run.reports.iterdir() if path.is_dir() and not path.is_symlink())
-
-
 def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Any) -> None:
     service = faulty()
     process = run.start(*WAITING, "--realm=bch-dev", f"--target={service.target}")
@@ -88,14 +84,14 @@ def test_a_run_that_is_alive_is_left_alone(run: Any, faulty: Any) -> None:
 def test_without_a_ledger_only_own_drafts_go(run: Any, faulty: Any) -> None:
     service = faulty()
     process = run.start(*WAITING, f"--target={service.target}")
-    # The look before the run saves one draft, the case that waits another.
+    # The preflight check saves one draft, and the case that waits another.
     until(lambda: len(saved(service)) > 1, process)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    # What was under way when the run died is stored or not; then it is known.
+    killed = run.end(process)
+    # Wait until it is known whether the requests under way were stored.
     eventually(lambda: len(service.app.done) >= len(service.app.requests))
     left = saved(service)
-    verdict = write_all(folders(run)[0], ("verdict", "summary"))
+    verdict = write_all(killed.folder, ("verdict", "summary"))
     assert (verdict.exit_code, "no closing record" in verdict.reason) == (3, True)
     dry = run.sweep(f"--target={service.target}", "--dry-run")
     assert (dry.code, service.app.paths("DELETE")) == (0, set()), dry.output
@@ -135,5 +131,5 @@ def test_ctrl_c_twice_stops_at_once_and_says_what_is_left(run: Any, faulty: Any)
     assert ended.code == 2, ended.output
     assert "stopped at once: 2 drafts not removed" in ended.err
     assert "registry-contracts sweep" in ended.err
-    assert json.loads((folders(run)[0] / "run.json").read_text(encoding="utf-8"))["finished"] is None
+    assert json.loads((ended.folder / "run.json").read_text(encoding="utf-8"))["finished"] is None
     assert run.sweep(f"--target={service.target}").code == 0

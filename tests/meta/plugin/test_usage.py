@@ -1,7 +1,4 @@
-"""What cannot be used is told in one line, with exit code 4 or 6; where no case could get anywhere, one cause is.
-
-Also what a run takes in and sends, and what it warns of before.
-"""
+"""Unusable options and targets end a run with one line and exit code 4 or 6; also the size of a smoke run."""
 
 import json
 import re
@@ -35,12 +32,12 @@ PAGE = (404, [(b"content-type", b"text/html")], b"<!doctype html><title>Sign in<
 def test_unknown_words_are_answered_in_one_line(run: Any, option: str, words: str) -> None:
     (run.reports / "20200101-000000-old").mkdir(parents=True)
     (run.reports / "latest").symlink_to("20200101-000000-old")
-    run.environment |= dict.fromkeys(IN_PROCESS, "")  # which would be told as a reason
+    run.environment |= dict.fromkeys(IN_PROCESS, "")  # the line would name them as a reason
     ended = run(option, program=option in ("--nonsense", "--prfile=smoke"))
     assert ended.code == 4, ended.output
     (line,) = [line for line in ended.output.splitlines() if line.strip()]
     assert re.search(words, line)
-    # A pipeline may read the verdict file in place of the exit code: that of an older run would be wrong.
+    # A pipeline may read the verdict file instead of the exit code; an older run's would be wrong.
     assert [path.name for path in run.reports.iterdir()] == ["20200101-000000-old"]
 
 
