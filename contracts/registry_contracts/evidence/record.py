@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -234,14 +234,6 @@ class Left(OpenFormat, frozen=True):
     operation: str | None
     identifier: str
     what: Name
-
-
-def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
-    """The records that a run left, each once, since several workers may have written one; all without identifier."""
-    records: dict[tuple[str, str, str | int], Left] = {}
-    for number, left in enumerate(lefts):
-        records.setdefault((left.realm, left.what.partition(" (")[0], left.identifier or number), left)
-    return tuple(records.values())
 
 
 class Untested(OpenFormat, frozen=True):

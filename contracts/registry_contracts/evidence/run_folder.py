@@ -20,13 +20,7 @@ from msgspec import structs
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.coverage_level import coverage_level
 from registry_contracts.evidence.journal import Event, is_closed, journal_path, journals_in, read_journal
-from registry_contracts.evidence.record import (
-    Case,
-    RunFacts,
-    RunRecord,
-    Verdict,
-    distinct_records,
-)
+from registry_contracts.evidence.record import Case, RunFacts, RunRecord, Verdict
 from registry_contracts.exchanges.exchange import NO_TIME
 from registry_contracts.file_formats import convert, own_folder, parse, read_file, read_own
 from registry_contracts.safe_text import encodable, many
@@ -198,8 +192,8 @@ def collect(run_folder: Path) -> RunRecord:
         observations=_of_kind(events, "observation"),
         exchanges={exchange.id: exchange for exchange in exchanges},
         faults=_of_kind(events, "fault"),
-        residue=distinct_records(_of_kind(events, "residue")),
-        leftovers=distinct_records(_of_kind(events, "leftover")),
+        residue=_of_kind(events, "residue"),
+        leftovers=_of_kind(events, "leftover"),
         untested=_of_kind(events, "untested"),
         problems=tuple(_problems(run, journals, {worker for worker, _ in crashes}, len(cases))),
         narrowed=_of_kind(events, "narrowed"),
