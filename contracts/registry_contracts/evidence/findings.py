@@ -91,7 +91,7 @@ class Finding(OpenFormat, frozen=True, kw_only=True):
             self,
             standing=Standing.DEVIATION if accepted and firm else standing,
             intermittent=self.confirmed and self.rate[0] < self.rate[1],
-            counted=terms.counts(self.clause, self.realm, self.operation),
+            counted=terms.consumer.counts(self.clause, self.realm, self.operation),
             methods=terms.methods_of([self.operation]),
             deviation=accepted.place if accepted else None,
         )

@@ -103,14 +103,14 @@ def _useless(record: RunRecord, question: Question) -> Iterator[str]:
 
 
 def _gaps(
-    record: RunRecord, limited_to: Consumer | None, verdict: RunVerdict, catalogue: Sequence[Clause]
+    record: RunRecord, limited_to: Consumer, verdict: RunVerdict, catalogue: Sequence[Clause]
 ) -> Iterator[str]:
     """What a gate counts but the run did not judge."""
-    run, consumer = record.run, record.run.terms.consumer or Consumer("")
+    run, consumer = record.run, record.run.terms.consumer
     if run.profile == _TOO_SMALL:
         yield f"its profile is {run.profile}, which does not take in every must clause"
         return
-    if limited_to is not None and not _takes_in(limited_to, consumer):
+    if not _takes_in(limited_to, consumer):
         yield f"it was limited to {limited_to.file}, which does not take in all that is asked about"
     missing = [realm for realm in consumer.realms or run.settings if realm not in run.realms]
     if missing:

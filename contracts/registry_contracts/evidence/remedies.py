@@ -66,10 +66,9 @@ def remedies_of(
     `blocked`: ids of the cases that a finding blocked.
     """
     cases = {case.id: case for case in record.cases}
-    consumer = record.run.terms.consumer
 
     def remedy(cell: Cell) -> Remedy | None:
-        if cell.verdict.given or (consumer and not consumer.covers(cell.clause, cell.realm)):
+        if cell.verdict.given or not record.run.terms.consumer.covers(cell.clause, cell.realm):
             return None
         account = any(name.startswith("accounts.") for name in cell.settings)
         if account or (not cell.settings and _OF_AN_ACCOUNT.search(cell.reason or "")):

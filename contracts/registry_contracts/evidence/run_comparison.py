@@ -37,7 +37,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     if baseline is None:
         return report
     changes = compare(baseline.facts, seen)
-    counts = record.run.terms.counts
+    counts = record.run.terms.consumer.counts
     return replace(
         report,
         changes=changes,

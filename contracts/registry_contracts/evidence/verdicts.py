@@ -118,7 +118,7 @@ def _why_passed(
     where = f"({', '.join(of_realms)})" if of_realms[1:] else in_realms(judged)
     parts = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} {where}"]
     consumer = record.run.terms.consumer
-    if consumer is not None and consumer.operations:
+    if consumer.operations:
         parts[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"
     entries = {f.deviation for f in findings if f.standing is Standing.DEVIATION and f.counted}
     accepted = len(entries)
@@ -371,5 +371,5 @@ def _reached(record: RunRecord) -> int:
         count.held + count.contradicted
         for case in record.cases
         for count in case.assertions
-        if record.run.terms.counts(count.clause, case.realm, count.operation)
+        if record.run.terms.consumer.counts(count.clause, case.realm, count.operation)
     )

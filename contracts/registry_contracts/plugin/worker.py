@@ -142,7 +142,7 @@ class Worker(Session):
         terms = self.selection.terms
         fails = any(
             self.catalogue.clause(clause).level is Level.MUST
-            and terms.counts(clause, case.realm, operation)
+            and terms.consumer.counts(clause, case.realm, operation)
             and not terms.accepted(clause, case.realm, operation, self.day)
             for clause, operation in contradicted
         )

@@ -200,7 +200,7 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         verdict=verdict.word,
         complete=not verdict.problems,
         target=target_of(record),
-        consumer=run.terms.consumer and _filled(ConsumerEntry, run.terms.consumer),
+        consumer=_filled(ConsumerEntry, run.terms.consumer) if run.terms.consumer else None,
         cases=len(record.cases),
         counts={name: verdict.count(name) for name in Verdict},
         clauses=_clauses(verdict),
