@@ -10,7 +10,7 @@ import click
 
 from registry_contracts.cli.options import known_realms, print_lines, reports, run_option
 from registry_contracts.errors import ExitCode, UsageError
-from registry_contracts.evidence import observations
+from registry_contracts.evidence.run_comparison import read_observations
 from registry_contracts.file_formats import plain
 from registry_contracts.history import baseline as baselines
 from registry_contracts.history.baseline import accept_facts, select_facts
@@ -123,7 +123,7 @@ def _load(
     clauses = [catalogue.clause(name).id for name in clause]
     known_realms(realm)
     folder = run_folder(reports, run)
-    seen = observations.read(folder)
+    seen = read_observations(folder)
     target = seen.target
     path = Path(baseline) if baseline else baselines.path_of(target)
     accepted = baselines.read(path)

@@ -1,26 +1,29 @@
 """Cells: the verdict on one clause in one realm, from all evidence of a run on it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from registry_contracts.evidence.findings import Finding, Standing
-from registry_contracts.evidence.record import AssertionCount, Case, Untested, Verdict
+from registry_contracts.evidence.record import AssertionCount, Case, RunRecord, Verdict
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.interface.catalogue import Clause
+from registry_contracts.interface.operations import ANY_REALM
+from registry_contracts.interface.profiles import Profile
 
 
 @dataclass(slots=True)
-class Evidence:
+class _Evidence:
     """The evidence of a run on one clause in one realm.
 
-    `rotated_to`: other realms in which its rotated cases tested the clause. `left_out`: the selection left out cases
-    on it.
+    `untested` holds reasons. `rotated_to`: other realms in which its rotated cases tested the clause. `left_out`: the
+    selection left out cases on it.
     """
 
     terms: Terms
     cases: list[Case] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    untested: list[Untested] = field(default_factory=list)
+    untested: list[str] = field(default_factory=list)
     observed: bool = False
     rotated_to: set[str] = field(default_factory=set)
     left_out: bool = False
@@ -52,29 +55,69 @@ class Cell:
         return self.held + self.contradicted
 
 
-def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
+def cells_of(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:
+    """Judge each clause in each realm, in the order of `clauses` and of the run's realms.
+
+    Clauses that the run did not select, and other realms, appear only if there is evidence on them.
+    """
+    evidence, selected = _evidence(record, clauses, findings), set(record.run.clauses)
+    for clause in clauses.values():
+        expected = clause.realms if clause.id in selected else ()
+        seen = [realm for name, realm in evidence if name == clause.id]
+        for realm in dict.fromkeys([ANY_REALM, *record.run.realms, *seen]):
+            if realm in expected or realm in seen:
+                yield _judged(clause, realm, evidence[clause.id, realm])
+
+
+def _evidence(
+    record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]
+) -> dict[tuple[str, str], _Evidence]:
+    found: dict[tuple[str, str], _Evidence] = defaultdict(lambda: _Evidence(record.run.terms))
+    turns: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for case in record.cases:
+        asserted = [count.clause for count in case.assertions]
+        # A case may run in realms in which one of its clauses does not hold.
+        own = [name for name in case.clauses if name not in clauses or case.realm in clauses[name].realms]
+        for clause in dict.fromkeys([*own, *asserted]):
+            found[clause, case.realm].cases.append(case)
+        for clause in asserted if case.deals else ():
+            turns[clause, case.anywhere].add(case.realm)
+    for finding in findings:
+        found[finding.clause, finding.realm].findings.append(finding)
+    # In smoke, a case that distributes its inputs sends only the first of them.
+    in_part = record.run.profile == Profile.SMOKE
+    for (clause, realm), evidence in found.items():
+        shortened = in_part and all(case.deals for case in evidence.cases)
+        evidence.left_out = shortened or any(each.touches(clause, realm) for each in record.narrowed)
+        if all(case.outcome is Verdict.PASS or case.quiet for case in evidence.cases):
+            evidence.rotated_to.update(*(turns[clause, case.anywhere] for case in evidence.cases))
+    for observation in record.observations:
+        found[observation.clause, observation.realm].observed = True
+    for untested in record.untested:
+        found[untested.clause, untested.realm].untested.append(untested.reason)
+    return found
+
+
+def _judged(clause: Clause, realm: str, evidence: _Evidence) -> Cell:
     """Judge `clause` in `realm` by the worst statement of the evidence.
 
-    Design section 3: a pass needs an assertion that was reached and held. Unconfirmed findings do not fail. A clause
-    that holds in one case and is inconclusive in another is inconclusive; if the other case lacks a setting that the
-    clause needs, it is untested. A clause without statements is untested.
+    A pass needs an assertion that was reached and held. Unconfirmed findings do not fail. A clause that holds in one
+    case and is inconclusive in another is inconclusive; if the other case lacks a setting that the clause needs, it is
+    untested. A clause without statements is untested.
     """
     counts = [counts_for(clause.id, case) for case in evidence.cases]
     held, contradicted = sum(count.held for count in counts), sum(count.contradicted for count in counts)
     statements = [*_from_findings(evidence, held), *_from_cases(clause, evidence.cases, held)]
     statements += _from_assertions(clause, evidence, held, contradicted)
-    statements += [(Verdict.UNTESTED, untested.reason) for untested in evidence.untested]
+    statements += [(Verdict.UNTESTED, reason) for reason in evidence.untested]
     due = bool(evidence.cases) and clause.untested is None and not evidence.left_out
     unreached = due and not (statements or evidence.rotated_to)
-    if evidence.rotated_to:
-        statements = statements or [
-            (Verdict.UNTESTED, f"rotated: tested in {', '.join(sorted(evidence.rotated_to))}")
-        ]
-    if not statements:
-        statements = [(Verdict.UNTESTED, _why_untested(clause, evidence.cases))]
     lacking = {case.reason: case.settings for case in evidence.cases}
     # Of equally bad statements, one that names a missing setting comes first, since that can be set.
-    verdict, reason = min(statements, key=lambda each: (each[0].rank, not lacking.get(each[1])))
+    verdict, reason = min(
+        statements or [(Verdict.UNTESTED, _why_untested(clause, evidence))],
+        key=lambda each: (each[0].rank, not lacking.get(each[1])),
+    )
     return Cell(
         clause=clause,
         realm=realm,
@@ -92,7 +135,7 @@ def judge_cell(clause: Clause, realm: str, evidence: Evidence) -> Cell:
 Statement = tuple[Verdict, str | None]
 
 
-def _from_findings(evidence: Evidence, held: int) -> Iterator[Statement]:
+def _from_findings(evidence: _Evidence, held: int) -> Iterator[Statement]:
     for finding in evidence.findings:
         place = f"{finding.operation or 'the service'}: {finding.seen}"
         accepted = evidence.terms.entry(finding.deviation)
@@ -124,7 +167,9 @@ def _lacks_for_others(clause: Clause, case: Case) -> bool:
     return bool(case.settings) and needed.isdisjoint(name.rpartition(".")[2] for name in case.settings)
 
 
-def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted: int) -> Iterator[Statement]:
+def _from_assertions(
+    clause: Clause, evidence: _Evidence, held: int, contradicted: int
+) -> Iterator[Statement]:
     if clause.level == "silent":
         if held or contradicted or evidence.observed:
             yield Verdict.OBSERVED, None
@@ -138,14 +183,17 @@ def _from_assertions(clause: Clause, evidence: Evidence, held: int, contradicted
         yield Verdict.PASS, None
 
 
-def _why_untested(clause: Clause, cases: Sequence[Case]) -> str:
-    if not cases:
+def _why_untested(clause: Clause, evidence: _Evidence) -> str:
+    if evidence.rotated_to:
+        return f"rotated: tested in {', '.join(sorted(evidence.rotated_to))}"
+    if not evidence.cases:
         return clause.untested or "no case took it up in this run"
-    stopped = next((case for case in cases if case.outcome is Verdict.FAIL), None)
+    first, *others = evidence.cases
+    stopped = next((case for case in evidence.cases if case.outcome is Verdict.FAIL), None)
     if stopped is not None:
         return f"no assertion was reached: '{stopped.name}' stopped at another finding"
-    more = f" and {len(cases) - 1} more" if cases[1:] else ""
-    return f"no assertion was reached by '{cases[0].name}'{more}"
+    more = f" and {len(others)} more" if others else ""
+    return f"no assertion was reached by '{first.name}'{more}"
 
 
 def counts_for(clause: str, case: Case) -> AssertionCount:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -24,8 +23,6 @@ from registry_contracts.settings.target import SANDBOX
 #: Clocks of two machines may differ by so much; a run that begins later begins in the future.
 _CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _TOO_SMALL: Final = "smoke"
-#: A link to a run, or a copy of one that stood in its place.
-_LEADS_ELSEWHERE: Final = re.compile(rf"{LATEST}(-\d+)?")
 #: These verdicts outweigh gaps of a kept run.
 _WORSE: Final = frozenset({ExitCode.FAIL, ExitCode.ERROR})
 
@@ -47,7 +44,8 @@ class Question:
 def newest_run(folder: Path) -> Path:
     """Return the run folder itself, or the newest run inside that was not refused (of an unpacked artifact, say)."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
-    own = [path for path in inside if not _LEADS_ELSEWHERE.fullmatch(path.name)]
+    # `latest` is a link to a run, or a copy of one.
+    own = [path for path in inside if not path.name.startswith(LATEST)]
     runs = [folder] if (folder / RUN_FILE).is_file() else own
     if not runs:
         raise UsageError(f"no kept run in '{folder}': --from names the folder of a run, or one that holds it")

@@ -27,6 +27,7 @@ from registry_contracts.file_formats import (
     check_moment,
     one_of,
 )
+from registry_contracts.history.observed_facts import Observation
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.session.recording import FaultEvent
 from registry_contracts.settings.target import target_in_words
@@ -118,7 +119,7 @@ class RunFacts:
     planned: Count | None = None
     died: tuple[str, ...] = ()
     refused: Name | None = None
-    token: Name = ""
+    token: str = ""
 
     def __post_init__(self) -> None:
         """Refuse moments that no calendar has."""
@@ -215,16 +216,6 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     def anywhere(self) -> str:
         """Its id, the same in every realm."""
         return self.id.replace(self.realm, "*")
-
-
-class Observation(OpenFormat, frozen=True):
-    """What a case saw at a point where the document is silent; `seen` is any JSON value."""
-
-    clause: Name
-    realm: Name
-    operation: str | None
-    case: Name
-    seen: Any
 
 
 class Left(OpenFormat, frozen=True):

@@ -1,7 +1,7 @@
 """What a run could not judge, grouped by remedy, with the next step for each."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -66,6 +66,7 @@ def remedies_of(
     `blocked`: ids of the cases that a finding blocked.
     """
     cases = {case.id: case for case in record.cases}
+    failing = {finding.realm for finding in findings if finding.fails}
 
     def remedy(cell: Cell) -> Remedy | None:
         if cell.verdict.given or not record.run.terms.consumer.covers(cell.clause, cell.realm):
@@ -76,12 +77,11 @@ def remedies_of(
         if cell.settings or cell.verdict is Verdict.ERROR:
             return Remedy.SETTING if cell.settings else Remedy.SUITE
         mine = [cases[name] for name in cell.cases if name in cases]
-        if cell.verdict is not Verdict.INCONCLUSIVE:
+        if cell.verdict is Verdict.UNTESTED:
             return _not_reached(record, cell, mine)
         stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE]
         refused = any(case.blocked_by is not None for case in stuck)
-        failing = refused and any(finding.realm == cell.realm for finding in findings if finding.fails)
-        if failing or any(case.id in blocked for case in stuck):
+        if (refused and cell.realm in failing) or any(case.id in blocked for case in stuck):
             return Remedy.FINDING
         return _of_environment(record, stuck, refused=refused)
 
@@ -101,18 +101,14 @@ def _of_environment(record: RunRecord, stuck: Sequence[Case], *, refused: bool) 
 
 def not_judged(remedies: Iterable[tuple[Cell, Remedy | None]]) -> tuple[NotJudged, ...]:
     """Group the verdicts that were not given by remedy."""
-    reasons: dict[Remedy, Counter[str]] = defaultdict(Counter)
+    reasons: dict[Remedy, Counter[str]] = {remedy: Counter() for remedy in Remedy}
     for cell, remedy in remedies:
         if remedy is not None:
             reasons[remedy][cell.reason or "no reason was given"] += 1
     return tuple(
-        NotJudged(
-            remedy,
-            reasons[remedy].total(),
-            tuple(text for text, _ in reasons[remedy].most_common(_REASONS_AT_MOST)),
-        )
-        for remedy in Remedy
-        if remedy in reasons
+        NotJudged(remedy, texts.total(), tuple(text for text, _ in texts.most_common(_REASONS_AT_MOST)))
+        for remedy, texts in reasons.items()
+        if texts
     )
 
 

@@ -16,7 +16,7 @@ from registry_contracts.evidence.accepted import (
     unjudged,
 )
 from registry_contracts.evidence.causes import Cause, attribute, causes_of
-from registry_contracts.evidence.cells import Cell, Evidence, judge_cell
+from registry_contracts.evidence.cells import Cell, cells_of
 from registry_contracts.evidence.findings import Finding, Standing, merge_findings
 from registry_contracts.evidence.record import PRECEDENCE, Case, Environment, RunRecord, Verdict
 from registry_contracts.evidence.remedies import NotJudged, not_judged, remedies_of
@@ -24,7 +24,6 @@ from registry_contracts.evidence.repairs import Repair, repairs, unexplained
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import ANY_REALM, in_realms
-from registry_contracts.interface.profiles import Profile
 from registry_contracts.safe_text import listed, many
 
 _KINDS_AT_MOST = 6
@@ -149,21 +148,21 @@ class RunVerdict:
 
     exit_code: ExitCode
     reason: str
+    target: str
     cells: tuple[Cell, ...]
     findings: tuple[Finding, ...]
     causes: tuple[Cause[Finding], ...]
     blocked: Mapping[str, str]
     problems: tuple[str, ...]
-    deviations: tuple[DeviationOutcome, ...] = ()
-    waivers: tuple[WaiverOutcome, ...] = ()
-    drift: DriftReport = NO_DRIFT
-    unjudged: tuple[Cell, ...] = ()
-    environment_faults: str = ""
-    crashes: tuple[str, ...] = ()
-    repairs: tuple[Repair, ...] = ()
-    unwritten: tuple[str, ...] = ()
-    target: str = ""
-    not_judged: tuple[NotJudged, ...] = ()
+    crashes: tuple[str, ...]
+    deviations: tuple[DeviationOutcome, ...]
+    waivers: tuple[WaiverOutcome, ...]
+    drift: DriftReport
+    unjudged: tuple[Cell, ...]
+    not_judged: tuple[NotJudged, ...]
+    environment_faults: str
+    repairs: tuple[Repair, ...]
+    unwritten: tuple[str, ...]
 
     @property
     def word(self) -> str:
@@ -244,7 +243,7 @@ def judge(
     # The faults that stopped a run are its reason, and no findings.
     doubtful = () if record.run.breaker else unexplained(record)
     findings = merge_findings(record.findings, levels, terms, day, doubtful)
-    cells = tuple(_cells(record, clauses, findings))
+    cells = tuple(cells_of(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
     verdict = RunVerdict(
         # Replaced below, once everything else is known.
@@ -275,57 +274,11 @@ def judge(
     return replace(verdict, exit_code=code, reason=reason)
 
 
-def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:
-    evidence = _evidence(record, clauses, findings)
-    realms = (ANY_REALM, *record.run.realms)
-    selected = set(record.run.clauses)
-    for clause in clauses.values():
-        expected = set(clause.realms) if clause.id in selected else set()
-        seen = [realm for key, realm in evidence if key == clause.id]
-        for realm in dict.fromkeys([*realms, *seen]):
-            if realm in expected or (clause.id, realm) in evidence:
-                yield judge_cell(clause, realm, evidence[clause.id, realm])
-
-
-def _evidence(
-    record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]
-) -> dict[tuple[str, str], Evidence]:
-    found: dict[tuple[str, str], Evidence] = defaultdict(lambda: Evidence(terms=record.run.terms))
-    turns: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for case in record.cases:
-        asserted = [count.clause for count in case.assertions]
-        # A case may run in realms in which one of its clauses does not hold.
-        own = [name for name in case.clauses if name not in clauses or case.realm in clauses[name].realms]
-        for clause in dict.fromkeys([*own, *asserted]):
-            found[clause, case.realm].cases.append(case)
-        for clause in asserted if case.deals else ():
-            turns[clause, case.anywhere].add(case.realm)
-    for finding in findings:
-        found[finding.clause, finding.realm].findings.append(finding)
-    # In smoke, a case that distributes its inputs sends only the first of them.
-    in_part = record.run.profile == Profile.SMOKE
-    for (clause, realm), evidence in found.items():
-        shortened = in_part and all(case.deals for case in evidence.cases)
-        evidence.left_out = shortened or any(each.touches(clause, realm) for each in record.narrowed)
-    for observation in record.observations:
-        found[observation.clause, observation.realm].observed = True
-    for untested in record.untested:
-        found[untested.clause, untested.realm].untested.append(untested)
-    for (clause, _), evidence in found.items():
-        if all(case.outcome is Verdict.PASS or case.quiet for case in evidence.cases):
-            evidence.rotated_to |= {
-                realm for case in evidence.cases for realm in turns[clause, case.anywhere]
-            }
-    return found
-
-
 def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterator[str]:
     """Yield the suite's own mistakes: clauses the catalogue does not know, failures without a finding."""
     named = {clause for case in record.cases for clause in case.clauses}
-    named |= {finding.clause for finding in record.findings} | {
-        observation.clause for observation in record.observations
-    }
-    named |= {clause.clause for clause in record.untested}
+    named |= {each.clause for each in record.findings} | {each.clause for each in record.observations}
+    named |= {each.clause for each in record.untested}
     for clause in sorted(named - clauses.keys()):
         yield f"the catalogue has no clause '{clause}', but a case names it"
     explained = {case for finding in record.findings if finding.confirmed for case in finding.cases}

@@ -17,7 +17,16 @@ import yaml
 from msgspec import Meta
 
 from registry_contracts.errors import UsageError
-from registry_contracts.file_formats import FileName, Format, Name, convert, read_bytes, read_file, write_file
+from registry_contracts.file_formats import (
+    FileName,
+    Format,
+    Name,
+    convert,
+    plain,
+    read_bytes,
+    read_file,
+    write_file,
+)
 from registry_contracts.history.drift import Mode
 from registry_contracts.history.observed_facts import Change, Facts, Place, Value
 from registry_contracts.interface.description import load_description
@@ -67,8 +76,7 @@ def write(path: Path, baseline: Baseline) -> None:
     nested: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     for (clause, operation, point), values in by_point.items():
         nested[clause][operation][point] = _together(values, _concerned(operation, realms))
-    content = {"format": int(_FORMAT), "target": baseline.target, "realms": realms}
-    content["facts"] = {clause: dict(operations) for clause, operations in nested.items()}
+    content = plain({"format": int(_FORMAT), "target": baseline.target, "realms": realms, "facts": nested})
     text = _HEAD.format(baseline.target) + yaml.safe_dump(content, width=_WIDE, allow_unicode=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,10 +86,9 @@ def write(path: Path, baseline: Baseline) -> None:
 
 
 def _together(values: Mapping[str, Value], concerned: Sequence[str]) -> Any:
-    """The value that all realms share, or the value of each realm, for YAML."""
-    written = {realm: list(value) if isinstance(value, tuple) else value for realm, value in values.items()}
+    """The value that all realms share, or the value of each realm."""
     alike = len(set(values.values())) == 1 and sorted(values) == sorted(concerned)
-    return next(iter(written.values())) if alike else written
+    return next(iter(values.values())) if alike else values
 
 
 def read(path: Path) -> Baseline | None:
@@ -190,13 +197,13 @@ def accept_facts(accepted: Facts, seen: Facts, changes: Collection[Change]) -> F
     Facts that the run did not observe stay, and so do wider values that the run does not contradict: a run sees a
     sample. Facts inside a changed member are removed.
     """
-    merged: Facts = {place: dict(values) for place, values in accepted.items()}
+    merged: Facts = defaultdict(dict, {place: dict(values) for place, values in accepted.items()})
+    for change in changes:
+        for realm in change.realms:
+            kept = merged[Place(change.clause, change.operation, realm)]
+            inside = (f"{change.point}.", f"{change.point}[")
+            for path in [path for path in kept if path == change.point or path.startswith(inside)]:
+                del kept[path]
     for place, facts in seen.items():
-        kept = merged.setdefault(place, {})
-        for change in changes:
-            if (change.clause, change.operation) == place[:2] and place.realm in change.realms:
-                inside = (f"{change.point}.", f"{change.point}[")
-                for path in [path for path in kept if path == change.point or path.startswith(inside)]:
-                    del kept[path]
-        merged[place] = facts | kept
+        merged[place] = facts | merged[place]
     return {place: values for place, values in sorted(merged.items()) if values}

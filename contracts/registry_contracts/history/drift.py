@@ -7,7 +7,7 @@ number, a success instead of a refusal. Every other change may break a client.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -124,13 +124,8 @@ def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
     new: Facts = {}
     for place, facts in seen.items():
         known = accepted.get(place, {})
-        fresh = {
-            point: value
-            for point, value in facts.items()
-            if point not in known and not _is_member(point, known)
-        }
-        if fresh:
-            new[place] = fresh
+        points = [point for point in facts if point not in known and not _is_member(point, known)]
+        new |= {place: {point: facts[point] for point in points}} if points else {}
     return new
 
 
@@ -304,7 +299,7 @@ def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[s
 
 def new_fact_lines(facts: Facts) -> Iterator[str]:
     """Yield the number of facts that the baseline lacks, for each clause."""
-    counts: dict[str, int] = defaultdict(int)
+    counts: Counter[str] = Counter()
     for place, values in facts.items():
         counts[place.clause] += len(values)
     yield from (f"  {clause}: {count}" for clause, count in sorted(counts.items()))

@@ -19,11 +19,12 @@ from registry_contracts.checks.outcomes import Attempt, Result
 from registry_contracts.errors import breakdown
 from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from registry_contracts.evidence.journal import Journal, journal_path
-from registry_contracts.evidence.record import AssertionCount, Block, Left, Observation, Untested, Verdict
+from registry_contracts.evidence.record import AssertionCount, Block, Left, Untested, Verdict
 from registry_contracts.evidence.record import Case as EndedCase
 from registry_contracts.exchanges import transcript
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.redaction import redacted
+from registry_contracts.history.observed_facts import Observation
 from registry_contracts.interface.catalogue import Catalogue, Level, load_catalogue
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.plugin.case import Case, Ending

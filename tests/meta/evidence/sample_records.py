@@ -231,7 +231,6 @@ def write_run_file(folder: Path, workers: Sequence[str] = ("main",), **changes: 
         "workers": len(workers),
         "versions": {"suite": version("registry-contracts")},
         "expected_workers": list(workers),
-        "token": "a",
     }
     (folder / "run.json").write_text(json.dumps(plain(run_facts(**usual | changes))), "utf-8")
     return folder

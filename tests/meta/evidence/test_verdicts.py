@@ -17,7 +17,6 @@ from registry_contracts.evidence.record import (
     Block,
     Environment,
     Narrowed,
-    Observation,
     RunRecord,
     Untested,
     Verdict,
@@ -25,6 +24,7 @@ from registry_contracts.evidence.record import (
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.evidence.verdicts import RunVerdict, judge
 from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.history.observed_facts import Observation
 from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
 from tests.meta.evidence import sample_records
 from tests.meta.evidence.sample_records import REALMS, Story, case, consumer, deviation, finding, waiver

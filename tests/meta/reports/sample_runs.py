@@ -11,10 +11,10 @@ from typing import Any
 
 from registry_contracts.evidence.findings import Reproduce
 from registry_contracts.evidence.journal import Journal, journal_path, utc_now
-from registry_contracts.evidence.record import Block, Case, Left, Observation
+from registry_contracts.evidence.record import Block, Case, Left
 from registry_contracts.exchanges.exchange import BodyEntry, RequestEntry, ResponseEntry
 from registry_contracts.history import baseline
-from registry_contracts.history.observed_facts import Facts, Place
+from registry_contracts.history.observed_facts import Facts, Observation, Place
 from registry_contracts.history.runs import Past, PastRun, Trend, write_past
 from registry_contracts.interface.catalogue import Clause, Level
 from registry_contracts.session.recording import FaultEvent
