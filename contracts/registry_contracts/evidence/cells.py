@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.evidence.record import AssertionCount, Case, RunRecord, Verdict
@@ -29,13 +30,24 @@ class _Evidence:
     left_out: bool = False
 
 
+class Remedy(StrEnum):
+    """What is missing for a verdict."""
+
+    FINDING = "a fixed finding"
+    SETTING = "a setting"
+    ACCOUNT = "an account"
+    SERVICE = "a usable answer"
+    SUITE = "a working case"
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The verdict on one clause in one realm.
 
     `held` and `contradicted` count assertions; `cases` are node ids; `findings` are finding ids; `reason` may be None
     for a pass or an observation. `unreached` says that no case reached an assertion on the clause although all ran;
-    `settings` are the missing settings that kept it from being judged.
+    `settings` are the missing settings that kept it from being judged; `remedy` is None if the verdict was given, or
+    lies outside the run.
     """
 
     clause: Clause
@@ -48,6 +60,7 @@ class Cell:
     findings: tuple[str, ...]
     unreached: bool = False
     settings: tuple[str, ...] = ()
+    remedy: Remedy | None = None
 
     @property
     def assertions(self) -> int:

@@ -3,11 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from typing import Final
 
-from registry_contracts.evidence.cells import Cell
+from registry_contracts.evidence.cells import Cell, Remedy
 from registry_contracts.evidence.findings import Finding
 from registry_contracts.evidence.record import Case, RunRecord, Verdict
 from registry_contracts.exchanges.foreign_answers import perhaps_foreign
@@ -17,16 +16,6 @@ _OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
 _OF_A_SETTING = re.compile(r"\bsetting ")
 _REASONS_AT_MOST = 3
 _OF_RECORDS = "pace.permanent_records"
-
-
-class Remedy(StrEnum):
-    """What is missing for a verdict."""
-
-    FINDING = "a fixed finding"
-    SETTING = "a setting"
-    ACCOUNT = "an account"
-    SERVICE = "a usable answer"
-    SUITE = "a working case"
 
 
 NEXT_STEPS: Final = {
@@ -58,13 +47,10 @@ class NotJudged:
         return f"{count}: {self.next_step}; first of all: {self.reasons[0]}"
 
 
-def remedies_of(
+def with_remedies(
     record: RunRecord, cells: Iterable[Cell], findings: Sequence[Finding], blocked: Collection[str]
-) -> list[tuple[Cell, Remedy | None]]:
-    """Return each cell with its remedy; None if the verdict was given, or lies outside the run.
-
-    `blocked`: ids of the cases that a finding blocked.
-    """
+) -> tuple[Cell, ...]:
+    """Return the cells, each with its remedy; `blocked` are the ids of the cases that a finding blocked."""
     cases = {case.id: case for case in record.cases}
     failing = {finding.realm for finding in findings if finding.fails}
 
@@ -85,7 +71,7 @@ def remedies_of(
             return Remedy.FINDING
         return _of_environment(record, stuck, refused=refused)
 
-    return [(cell, remedy(cell)) for cell in cells]
+    return tuple(replace(cell, remedy=remedy(cell)) for cell in cells)
 
 
 def _of_environment(record: RunRecord, stuck: Sequence[Case], *, refused: bool) -> Remedy:
@@ -99,12 +85,12 @@ def _of_environment(record: RunRecord, stuck: Sequence[Case], *, refused: bool) 
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 
 
-def not_judged(remedies: Iterable[tuple[Cell, Remedy | None]]) -> tuple[NotJudged, ...]:
+def not_judged(cells: Iterable[Cell]) -> tuple[NotJudged, ...]:
     """Group the verdicts that were not given by remedy."""
     reasons: dict[Remedy, Counter[str]] = {remedy: Counter() for remedy in Remedy}
-    for cell, remedy in remedies:
-        if remedy is not None:
-            reasons[remedy][cell.reason or "no reason was given"] += 1
+    for cell in cells:
+        if cell.remedy is not None:
+            reasons[cell.remedy][cell.reason or "no reason was given"] += 1
     return tuple(
         NotJudged(remedy, texts.total(), tuple(text for text, _ in texts.most_common(_REASONS_AT_MOST)))
         for remedy, texts in reasons.items()

@@ -19,7 +19,7 @@ from registry_contracts.evidence.causes import Cause, attribute, causes_of
 from registry_contracts.evidence.cells import Cell, cells_of
 from registry_contracts.evidence.findings import Finding, Standing, merge_findings
 from registry_contracts.evidence.record import PRECEDENCE, Case, Environment, RunRecord, Verdict
-from registry_contracts.evidence.remedies import NotJudged, not_judged, remedies_of
+from registry_contracts.evidence.remedies import NotJudged, not_judged, with_remedies
 from registry_contracts.evidence.repairs import Repair, repairs, unexplained
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.interface.catalogue import Clause
@@ -245,6 +245,7 @@ def judge(
     findings = merge_findings(record.findings, levels, terms, day, doubtful)
     cells = tuple(cells_of(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
+    cells = with_remedies(record, cells, findings, blocked)
     verdict = RunVerdict(
         # Replaced below, once everything else is known.
         exit_code=ExitCode.ERROR,
@@ -263,7 +264,7 @@ def judge(
         repairs=repairs(record),
         unwritten=unwritten,
         target=record.run.target_in_words,
-        not_judged=not_judged(remedies_of(record, cells, findings, blocked)),
+        not_judged=not_judged(cells),
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = min(holding, key=PRECEDENCE.index)

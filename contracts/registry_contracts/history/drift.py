@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from msgspec import Meta
 
@@ -164,33 +164,17 @@ def _said_of(point: str, realms: Mapping[str, _Known]) -> dict[str, str]:
     return {realm: text for realm, text in said.items() if text is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class DriftCause:
-    """Changes that differ only in clause and operation, so that one change of the service explains them."""
+class DriftCause(NamedTuple):
+    """Changes that differ only in clause and operation, so that one change of the service explains them.
+
+    `says` has the operations, the change, and the clauses that leave it open.
+    """
 
     changes: tuple[Change, ...]
-
-    @property
-    def kind(self) -> str:
-        """The kind of all these changes."""
-        return self.changes[0].change
-
-    @property
-    def severity(self) -> Severity:
-        """Whether clients may break."""
-        return self.changes[0].severity
-
-    @property
-    def realms(self) -> tuple[str, ...]:
-        """The realms of all these changes, sorted."""
-        return tuple(sorted({realm for change in self.changes for realm in change.realms}))
-
-    @property
-    def says(self) -> str:
-        """The operations, the change, and the clauses that leave it open, as text."""
-        operations = dict.fromkeys(change.operation for change in self.changes if change.operation)
-        clauses = dict.fromkeys(change.clause for change in self.changes)
-        return f"{', '.join(operations) or 'the service'}: {self.changes[0].says} ({', '.join(clauses)})"
+    kind: str
+    severity: Severity
+    realms: tuple[str, ...]
+    says: str
 
 
 def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
@@ -198,7 +182,15 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
     alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
     for change in changes:
         alike[change.change, _STATUS.sub("", change.point), change.was or "", change.now or ""].append(change)
-    return tuple(DriftCause(tuple(group)) for group in alike.values())
+    return tuple(_cause(tuple(group)) for group in alike.values())
+
+
+def _cause(changes: tuple[Change, ...]) -> DriftCause:
+    first, realms = changes[0], {realm for change in changes for realm in change.realms}
+    operations = dict.fromkeys(change.operation for change in changes if change.operation)
+    clauses = dict.fromkeys(change.clause for change in changes)
+    says = f"{', '.join(operations) or 'the service'}: {first.says} ({', '.join(clauses)})"
+    return DriftCause(changes, first.change, first.severity, tuple(sorted(realms)), says)
 
 
 class Mode(StrEnum):
