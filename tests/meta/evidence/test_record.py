@@ -1,4 +1,4 @@
-"""Journals make one record, and what is absent, cut or foreign is told; which folders of runs are kept."""
+"""Journals make one record, which names what is absent, cut or foreign; which run folders are kept."""
 
 import json
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""Verdicts: each line of the design's table, worst first, never a pass without an assertion; deviations' lives.
-
-Findings by cause: one for all realms, what only follows beneath it, and what it stood in the way of.
-"""
+"""Verdicts on clauses and runs, accepted deviations, and findings grouped by cause."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -93,11 +90,10 @@ def test_a_clause_gets_the_verdict_of_the_table(level: str, run: RunRecord, expe
     assert cell.reason or cell.verdict in {Verdict.PASS, Verdict.OBSERVED}
 
 
-@pytest.mark.parametrize("outcome", list(Verdict))
 @pytest.mark.parametrize("level", list(Level))
-def test_no_clause_passes_without_an_assertion(outcome: Verdict, level: Level) -> None:
-    (cell,) = judged(record(case("reaches nothing", outcome)), level).cells
-    assert cell.verdict is not Verdict.PASS
+def test_no_clause_passes_without_an_assertion(level: Level) -> None:
+    cells = (judged(record(case("reaches nothing", outcome)), level).cells for outcome in Verdict)
+    assert Verdict.PASS not in {cell.verdict for (cell,) in cells}
 
 
 @pytest.mark.parametrize(("deals", "code"), [(True, 0), (False, 6)])
@@ -150,14 +146,10 @@ def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> Non
     assert len(verdict.findings) == 2
     assert (here.seen, here.cases) == ("each time", (PASSED.id, FAILED.id))
     assert here.id == finding_id("c", REALM, "getDraft") != verdict.findings[1].id
-
-
-def test_what_several_cases_saw_once_and_never_again_fails_no_run() -> None:
-    saw = [case(f"saw it {number}", "pass", held=1) for number in range(5)]
-    seen = tuple(finding(each, confirmed=False, reproduced=1) for each in saw)
-    verdict = judged(record(*saw, findings=seen))
-    assert [told.standing for told in verdict.findings] == [Standing.UNCONFIRMED]
-    assert (verdict.exit_code, verdict.cells[0].verdict) == (ExitCode.PASS, Verdict.PASS)
+    (unconfirmed,) = judged(
+        record(PASSED, WAVERED, findings=(weak, finding(WAVERED, confirmed=False)))
+    ).findings
+    assert (unconfirmed.standing, len(unconfirmed.cases)) == (Standing.UNCONFIRMED, 2)
 
 
 @pytest.mark.parametrize("relied_on", ["draft-get-content", "uid-too-short", ""])

@@ -1,7 +1,4 @@
-"""What cases noted becomes flat facts; which changes break a client, and which the baseline takes in.
-
-Drift of whole runs: what fails a run, the baseline that it keeps, and the command that accepts changes.
-"""
+"""Observations become facts; which changes break a client, what drift fails a run, and the command that accepts it."""
 
 from collections.abc import Callable
 from pathlib import Path
