@@ -16,10 +16,9 @@ from registry_contracts.evidence.accepted import (
     unjudged,
 )
 from registry_contracts.evidence.causes import Cause, attribute, causes_of
-from registry_contracts.evidence.cells import Cell, cells_of
+from registry_contracts.evidence.cells import Cell, NotJudged, cells_of, not_judged, with_remedies
 from registry_contracts.evidence.findings import Finding, Standing, merge_findings
 from registry_contracts.evidence.record import PRECEDENCE, Case, Environment, RunRecord, Verdict
-from registry_contracts.evidence.remedies import NotJudged, not_judged, with_remedies
 from registry_contracts.evidence.repairs import Repair, repairs, unexplained
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.interface.catalogue import Clause
@@ -119,8 +118,7 @@ def _why_passed(
     consumer = record.run.terms.consumer
     if consumer.operations:
         parts[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"
-    entries = {f.deviation for f in findings if f.standing is Standing.DEVIATION and f.counted}
-    accepted = len(entries)
+    accepted = len({f.deviation for f in findings if f.standing is Standing.DEVIATION and f.counted})
     parts += [f"{many(accepted, 'accepted deviation')}"] if accepted else []
     waived = sum(waiver.needed for waiver in waivers)
     parts += [f"{many(waived, 'must clause')} waived"] if waived else []
@@ -183,14 +181,10 @@ class RunVerdict:
     def notes(self) -> tuple[str, ...]:
         """Warnings that do not fail the run, a line each."""
         entries = [outcome.sentence for outcome in self.deviations if outcome.warns]
+        unneeded = [outcome.sentence for outcome in self.waivers if not outcome.needed]
         # With exit code ERROR the reason already names them.
         missing = () if self.exit_code is ExitCode.ERROR else self.unwritten
-        return (
-            *missing,
-            *self.crashes,
-            *entries,
-            *(outcome.sentence for outcome in self.waivers if not outcome.needed),
-        )
+        return (*missing, *self.crashes, *entries, *unneeded)
 
     @property
     def unjudged_lines(self) -> list[str]:
@@ -201,8 +195,7 @@ class RunVerdict:
         for cell in self.unjudged:
             reason = cell.reason or "no reason was given"
             if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
-                waived = "a waiver would allow that"
-                reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
+                reason += f"; behind the accepted deviation {', '.join(behind)}: a waiver would allow that"
             realms[cell.clause.id, reason].append(cell.realm)
         clauses: dict[str, list[str]] = defaultdict(list)
         for (clause, reason), places in realms.items():
@@ -298,9 +291,7 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
     if record.run.interrupted:
         findings_so_far = many(len(verdict.causes), "finding")
         yield ExitCode.INTERRUPTED, f"stopped by hand after {cases}; {findings_so_far} until then"
-    failing = any(finding.fails for finding in findings) or any(
-        deviation.fails for deviation in verdict.deviations
-    )
+    failing = any(finding.fails for finding in findings) or any(each.fails for each in verdict.deviations)
     if failing or verdict.drift.blocking:
         reason = _why_failed(record, verdict.causes, verdict.deviations) if failing else None
         yield ExitCode.FAIL, "; ".join(filter(None, (reason, verdict.drift.blocking)))
@@ -311,12 +302,11 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
         yield ExitCode.ERROR, "; ".join(reasons)
     if verdict.unjudged or record.run.breaker:
         yield ExitCode.INCONCLUSIVE, _why_inconclusive(record, verdict.unjudged)
-    reached = _reached(record)
-    if not reached:
+    if reached := _reached(record):
+        yield ExitCode.PASS, _why_passed(record, cells, findings, verdict.waivers, reached)
+    else:
         where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
         yield ExitCode.NOTHING_TESTED, f"no assertion was reached{where} by {cases}"
-    else:
-        yield ExitCode.PASS, _why_passed(record, cells, findings, verdict.waivers, reached)
 
 
 def _reached(record: RunRecord) -> int:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +30,6 @@ from registry_contracts.file_formats import (
     Seconds,
     Seed,
     check_moment,
-    checked,
     convert,
     one_of,
     parse,
@@ -100,8 +98,7 @@ class Entry(PastRun, kw_only=True, frozen=True):
 
 def line_of(entry: Entry) -> str:
     """Return an entry as one line of JSON, clauses and realms sorted, without its line break."""
-    content = msgspec.to_builtins(entry, order="deterministic")
-    return json.dumps({"format": entry.format, **content}, separators=(",", ":"), ensure_ascii=True)
+    return msgspec.json.encode(entry, order="deterministic").decode()
 
 
 def read_line(line: str, shown: str = "the line") -> Entry:
@@ -308,8 +305,7 @@ def past_of(history: History, target: str, series: str) -> Past:
 
 def write_past(folder: Path, past: Past) -> None:
     """Write `past.json` into a run folder."""
-    text = json.dumps(checked(past, Past, PAST_FILE_NAME), separators=(",", ":"))
-    (folder / PAST_FILE_NAME).write_text(text + "\n", "utf-8")
+    (folder / PAST_FILE_NAME).write_bytes(msgspec.json.encode(past) + b"\n")
 
 
 def read_past(folder: Path) -> Past:

@@ -11,10 +11,9 @@ from markupsafe import Markup
 
 from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
-from registry_contracts.evidence.cells import Cell, Remedy
+from registry_contracts.evidence.cells import Cell, Remedy, of_the_end
 from registry_contracts.evidence.findings import Standing
 from registry_contracts.evidence.record import RunRecord, Verdict
-from registry_contracts.evidence.remedies import of_the_end
 from registry_contracts.evidence.verdicts import RunVerdict, faults_in_words
 from registry_contracts.history.runs import read_past
 from registry_contracts.reports.cards import following

@@ -8,10 +8,9 @@ import pytest
 from msgspec import structs
 
 from registry_contracts.errors import ExitCode
-from registry_contracts.evidence.cells import Remedy
+from registry_contracts.evidence.cells import NEXT_STEPS, Remedy
 from registry_contracts.evidence.findings import Standing
 from registry_contracts.evidence.record import QUIET, Block, Narrowed, RunRecord, Verdict
-from registry_contracts.evidence.remedies import NEXT_STEPS
 from registry_contracts.evidence.repairs import Repair
 from registry_contracts.evidence.verdicts import RunVerdict, judge
 from registry_contracts.exchanges.exchange import Exchange, Response
