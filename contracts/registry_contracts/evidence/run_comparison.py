@@ -34,7 +34,7 @@ from registry_contracts.history.drift import (
     RealmDifference,
     between_realms,
     compare,
-    not_accepted_yet,
+    new_facts,
 )
 from registry_contracts.history.observed_facts import Facts, Place, Value, facts_of
 from registry_contracts.history.runs import Entry, Seen, line_of, past_of, write_past
@@ -60,7 +60,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
         for each in changes
         if not any(counts(each.clause, realm, each.operation) for realm in each.realms)
     )
-    new = sum(map(len, not_accepted_yet(baseline.facts, seen).values()))
+    new = new_facts(baseline.facts, seen).total()
     return replace(report, changes=changes, unaccepted=new, outside=frozenset(outside))
 
 

@@ -75,7 +75,7 @@ def shown(value: Value | None) -> str | None:
 def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
     """Return the changes between accepted and seen facts: breaking ones first, realms with the same change together.
 
-    Only facts in both are compared: an unobserved fact has not changed, and for a new one see `not_accepted_yet`.
+    Only facts in both are compared: an unobserved fact has not changed, and for a new one see `new_facts`.
     """
     alike: dict[tuple[str, str, tuple[str, str, Value | None, Value | None]], list[str]] = defaultdict(list)
     for place, facts in seen.items():
@@ -119,14 +119,14 @@ def _is_member(point: str, facts: _Known) -> bool:
     return bool(is_member) and "object" in alternatives(str(facts.get(parent_of(point), "")))
 
 
-def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
-    """Return the facts that the baseline lacks, except new members of known answers, which are changes."""
-    new: Facts = {}
-    for place, facts in seen.items():
+def new_facts(accepted: Facts, seen: Facts) -> Counter[str]:
+    """Count the facts that the baseline lacks, by clause; new members of known answers are changes instead."""
+    numbers: Counter[str] = Counter()
+    for place, facts in sorted(seen.items()):
         known = accepted.get(place, {})
-        points = [point for point in facts if point not in known and not _is_member(point, known)]
-        new |= {place: {point: facts[point] for point in points}} if points else {}
-    return new
+        new = sum(point not in known and not _is_member(point, known) for point in facts)
+        numbers.update({place.clause: new} if new else {})
+    return numbers
 
 
 #: Stands for a member that a realm does not have.
@@ -287,11 +287,3 @@ def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[s
             for realm, value in difference.values.items():
                 realms[value].append(realm)
             yield from (f"    {', '.join(names)}: {value}" for value, names in realms.items())
-
-
-def new_fact_lines(facts: Facts) -> Iterator[str]:
-    """Yield the number of facts that the baseline lacks, for each clause."""
-    counts: Counter[str] = Counter()
-    for place, values in facts.items():
-        counts[place.clause] += len(values)
-    yield from (f"  {clause}: {count}" for clause, count in sorted(counts.items()))
