@@ -187,8 +187,7 @@ def attribute(
     blocked: dict[str, str] = {}
     for case in cases:
         if case.blocked_by is not None and case.blocked_by.operation:
-            realm = case.blocked_by.realm or case.realm
-            here = [finding for finding in findings if finding.realm == realm]
+            here = [finding for finding in findings if finding.realm == case.realm]
             if blocking := _blocking(case.blocked_by, here):
                 blocked[case.id] = blocking.id
     stuck = [cell for cell in cells if cell.verdict is Verdict.INCONCLUSIVE]
@@ -261,6 +260,9 @@ class _Shown:
         culprit = self._culprit(marks)
         among, others = len(clause.operations) if clause else 1, len({each.operation for each in group}) - 1
         where = f" and {others} more of {among} operations" if others else f", one of {among} operations"
+        should = f"{finding.operation or 'The service'}: {finding.expected}."
+        if clause is not None:
+            should = clause.title or clause.wording
         sent = (request_line(culprit), self._written_before(culprit)) if culprit else ()
         return Cause(
             id=finding.id,
@@ -270,9 +272,7 @@ class _Shown:
             counted=finding.counted,
             realms=tuple(dict.fromkeys(each.realm for each in group)),
             findings=tuple(group),
-            should=clause.title or clause.wording
-            if clause
-            else f"{finding.operation or 'The service'}: {finding.expected}.",
+            should=should,
             was=_was(finding, faults),
             part=f"{finding.operation}{where}" if finding.operation and among > 1 else "",
             quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",

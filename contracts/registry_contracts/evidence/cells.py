@@ -220,10 +220,11 @@ def counts_for(clause: str, case: Case) -> AssertionCount:
     return AssertionCount(clause, None, held, contradicted)
 
 
-_OF_AN_ACCOUNT = re.compile(r"'s account may not write|e-mail and password")
-_OF_A_SETTING = re.compile(r"\bsetting ")
-_REASONS_AT_MOST = 3
-_OF_RECORDS = "pace.permanent_records"
+#: Reasons that name an account, a setting, and the setting that limits permanent records.
+_OF_AN_ACCOUNT: Final = re.compile(r"'s account may not write|e-mail and password")
+_OF_A_SETTING: Final = re.compile(r"\bsetting ")
+_OF_RECORDS: Final = "pace.permanent_records"
+_REASONS_AT_MOST: Final = 3
 NEXT_STEPS: Final = {
     Remedy.FINDING: "fix or accept the findings first, and run again",
     Remedy.SETTING: "give the settings that the reasons name; `registry-contracts doctor` says what each adds",

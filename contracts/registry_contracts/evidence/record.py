@@ -72,8 +72,7 @@ class Environment(OpenFormat, frozen=True):
     """What a run sent to its target, and the faults that it met.
 
     `breaker` says why the run was stopped early. `limits`: what the run was allowed to do; null means no limit.
-    `permanent_records`: contacts and submissions that it created or may have created, by realm. `seconds`: duration of
-    each phase; for start and collection, that of the slowest process. `peak_memory_mb`: of one process, in MiB.
+    `permanent_records`: contacts and submissions that it created or may have created, by realm.
     """
 
     requests: Count = 0
@@ -82,8 +81,6 @@ class Environment(OpenFormat, frozen=True):
     breaker: str | None = None
     limits: Mapping[str, Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None] = {}
     permanent_records: Mapping[str, Count] = {}
-    seconds: Mapping[str, Seconds] = {}
-    peak_memory_mb: Seconds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +161,9 @@ class AssertionCount(OpenFormat, frozen=True):
 
 
 class Block(OpenFormat, frozen=True):
-    """What blocked a case: an operation in a realm, the cause as text, and the clause that it relies on."""
+    """What blocked a case: an operation in its realm, the cause as text, and the clause that it relies on."""
 
     operation: str | None
-    realm: str | None
     cause: str
     clause: str = ""
 
@@ -194,12 +190,10 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     """
 
     doc: str = ""
-    profile: str | None = None
     outcome: Verdict
     reason: str | None = None
     blocked_by: Block | None = None
     attempts: Count = 0
-    started: Moment | None = None
     seconds: Seconds = 0.0
     requests: Count = 0
     assertions: tuple[AssertionCount, ...] = ()

@@ -185,12 +185,10 @@ class Worker(Session):
             **structs.asdict(case.begun),
             doc=case.doc,
             deals=case.deals,
-            profile=str(self.selection.profile),
             outcome=ending.verdict,
             reason=text(ending.reason) if ending.reason else None,
-            blocked_by=Block(by.operation, realm, text(by.cause), by.clause) if by else None,
+            blocked_by=Block(by.operation, text(by.cause), by.clause) if by else None,
             attempts=len(attempts),
-            started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),
             requests=sum(len(attempt.exchanges) for attempt in attempts),
             assertions=tuple(

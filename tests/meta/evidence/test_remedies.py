@@ -22,7 +22,7 @@ from tests.meta.evidence.sample_records import case, clause, run_record
 
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"
 ROOM = "no room for more (setting pace.permanent_records)"
-REFUSED = {"blocked_by": Block("saveDraft", "abs-dev", "answered 400")}
+REFUSED = {"blocked_by": Block("saveDraft", "answered 400")}
 ABOUT = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
 #: By name: how a case ends and why, what else of it, faults; the remedy, and the status that answers for it.
 ROWS: dict[str, Any] = {

@@ -157,9 +157,9 @@ def test_a_blocked_case_leads_to_the_finding_on_the_clause_that_it_relied_on(rel
     story = Story()
     for name in ("draft-get-content", "uid-too-short"):
         story.contradicts(name, operation="getDraft")
-    blocked = Block("getDraft", REALM, "gives nothing", relied_on)
+    blocked = Block("getDraft", "gives nothing", relied_on)
     story.cases.append(structs.replace(STUCK, blocked_by=blocked))
-    story.cases.append(structs.replace(STUCK_HALFWAY, blocked_by=Block("saveDraft", REALM, "no rights")))
+    story.cases.append(structs.replace(STUCK_HALFWAY, blocked_by=Block("saveDraft", "no rights")))
     found = finding_id(relied_on or "draft-get-content", REALM, "getDraft")
     assert story.verdict().blocked == {STUCK.id: found}
 

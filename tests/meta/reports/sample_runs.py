@@ -88,7 +88,7 @@ def first_worker(journal: Journal) -> None:
     again = Reproduce("run --finding 0", (f"curl -d '{HOSTILE}'",))
     told: dict[str, Any] = {"seen": HOSTILE, "reproduce": again}
     journal.write("finding", finding(failed, reproduced=2, exchanges=shown, **told))
-    blocked = Block("getDraft", "abs-dev", "getDraft gives other content")
+    blocked = Block("getDraft", "getDraft gives other content")
     ending(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)
     advised = ending(journal, code, "abs-dev", "advisory", held=1)
     journal.write("finding", finding(advised, reproduced=2, **told))
