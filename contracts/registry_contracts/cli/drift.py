@@ -10,7 +10,7 @@ import click
 
 from registry_contracts.cli.options import known_realms, print_lines, reports, run_option
 from registry_contracts.errors import ExitCode, UsageError
-from registry_contracts.evidence import observations
+from registry_contracts.evidence.run_comparison import read_observations
 from registry_contracts.file_formats import plain
 from registry_contracts.history import baseline as baselines
 from registry_contracts.history.baseline import accept_facts, select_facts
@@ -19,8 +19,7 @@ from registry_contracts.history.drift import (
     change_lines,
     compare,
     counted,
-    new_fact_lines,
-    not_accepted_yet,
+    new_facts,
     realm_difference_lines,
 )
 from registry_contracts.history.observed_facts import Change, Facts, Severity
@@ -99,17 +98,16 @@ def _accept(seen: _Run) -> int:
         click.echo(f"nothing to accept: {seen.name} has no observation to write into {seen.path}")
         return 0
     before = seen.accepted or {}
-    changes, fresh = seen.changes, not_accepted_yet(before, seen.facts)
+    changes, fresh = seen.changes, new_facts(before, seen.facts)
     merged = accept_facts(before, seen.facts, changes)
     if merged == before:
         click.echo(f"nothing to accept: {seen.path} already holds all observations of {seen.name}")
         return 0
     baselines.write(seen.path, baselines.Baseline(seen.target, merged))
     print_lines(change_lines(changes))
-    new = sum(map(len, fresh.values()))
-    if new:
+    if new := fresh.total():
         click.echo(f"new ({new})")
-        print_lines(new_fact_lines(fresh))
+        print_lines(f"  {clause}: {count}" for clause, count in fresh.items())
     click.echo(
         f"accepted {many(len(changes), 'change')} and {many(new, 'new fact')} of {seen.name}: {seen.path}"
     )
@@ -123,7 +121,7 @@ def _load(
     clauses = [catalogue.clause(name).id for name in clause]
     known_realms(realm)
     folder = run_folder(reports, run)
-    seen = observations.read(folder)
+    seen = read_observations(folder)
     target = seen.target
     path = Path(baseline) if baseline else baselines.path_of(target)
     accepted = baselines.read(path)
@@ -137,7 +135,7 @@ def _load(
 
 def _echo_changes(seen: _Run) -> None:
     print_lines(change_lines(seen.changes))
-    new = sum(map(len, not_accepted_yet(seen.accepted or {}, seen.facts).values()))
+    new = new_facts(seen.accepted or {}, seen.facts).total()
     further = f"; {many(new, 'fact')} not accepted yet" if new else ""
     counts = counted(seen.changes) if seen.changes else "no drift"
     click.echo(f"{counts}: {seen.name} against {seen.path}{further}")

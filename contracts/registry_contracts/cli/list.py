@@ -147,10 +147,10 @@ def _history(chosen: Filters) -> History:
 
 def _runs(chosen: Filters) -> Iterable[Row]:
     for entry in _history(chosen).entries:
-        if chosen["target"] in (None, entry.target) and entry.kind.startswith(chosen["series"] or ""):
+        if chosen["target"] in (None, entry.target) and entry.series.startswith(chosen["series"] or ""):
             row: Row = {"started": entry.started, "target": entry.target, "verdict": entry.verdict}
             row |= {"fail": entry.counts.get("fail", 0), "requests": entry.requests, "seconds": entry.seconds}
-            yield row | {"run": entry.run, "series": entry.kind}
+            yield row | {"run": entry.run, "series": entry.series}
 
 
 def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Row]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
+from itertools import product
 from typing import Annotated, Final
 
 from msgspec import Meta, structs
@@ -33,8 +34,7 @@ class WaiverOutcome(Waiver, frozen=True):
 
 def counting(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     """Return the cells that matter to the consumer; without one, all of them."""
-    consumer = record.run.terms.consumer
-    return [cell for cell in cells if consumer is None or consumer.covers(cell.clause, cell.realm)]
+    return [cell for cell in cells if record.run.terms.consumer.covers(cell.clause, cell.realm)]
 
 
 def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
@@ -43,13 +43,13 @@ def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
     The reason is the environment, a failed precondition, or cases that ended too early; with `strict` also a missing
     setting. Clauses outside the run or its profile, and clauses that nothing can test, are left out.
     """
-
-    def stuck(cell: Cell) -> bool:
-        wanting = cell.unreached or (bool(cell.settings) and record.run.strict)
-        return cell.verdict is Verdict.INCONCLUSIVE or (cell.verdict is Verdict.UNTESTED and wanting)
-
-    musts = [cell for cell in counting(record, cells) if cell.clause.level == "must" and stuck(cell)]
-    return [cell for cell in musts if not _blocked_elsewhere(record, cell)]
+    musts = [cell for cell in counting(record, cells) if cell.clause.level == "must"]
+    stuck = [
+        cell
+        for cell in musts
+        if cell.verdict is Verdict.INCONCLUSIVE or cell.unreached or (cell.settings and record.run.strict)
+    ]
+    return [cell for cell in stuck if not _blocked_elsewhere(record, cell)]
 
 
 def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
@@ -59,7 +59,7 @@ def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
     did judge it, that is enough.
     """
     consumer = record.run.terms.consumer
-    if consumer is None or not consumer.operations:
+    if not consumer.operations:
         return False
     mine = [case for case in record.cases if case.realm == cell.realm and case.id in cell.cases]
     stuck = [case for case in mine if case.outcome is Verdict.INCONCLUSIVE and cell.clause.id in case.clauses]
@@ -74,18 +74,14 @@ def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
 
 def follow_waivers(record: RunRecord, cells: Sequence[Cell]) -> list[WaiverOutcome]:
     """Return whether the run needed each waiver of the consumer, in the order of the file."""
-    consumer = record.run.terms.consumer
-    outcomes, missing = [], unjudged(record, cells)
-    for waiver in consumer.waivers if consumer else ():
+    missing, outcomes = unjudged(record, cells), []
+    for waiver in record.run.terms.consumer.waivers:
         lacking = [cell for cell in missing if cell.clause.id == waiver.clause]
-        realms = tuple(cell.realm for cell in lacking)
-        says = _not_needed(record, waiver, cells)
+        realms, says = tuple(cell.realm for cell in lacking), _not_needed(record, waiver, cells)
         if lacking:
-            where = f"waives the verdict in {', '.join(realms)}"
-            says = f"{where} ({waiver.reason}): {lacking[0].reason}"
-        outcomes.append(
-            WaiverOutcome(**structs.asdict(waiver), needed=bool(realms), realms=realms, says=says)
-        )
+            says = f"waives the verdict in {', '.join(realms)} ({waiver.reason}): {lacking[0].reason}"
+        facts = structs.asdict(waiver)
+        outcomes.append(WaiverOutcome(**facts, needed=bool(realms), realms=realms, says=says))
     return outcomes
 
 
@@ -173,11 +169,11 @@ def _follow(
     entry: Deviation,
     day: date,
 ) -> DeviationOutcome:
-    left, realms = entry.days_left_on(day), entry.realms
+    left = (entry.expires - day).days
     mine = [each for each in findings if entry.concerns(each.clause, each.realm, each.operation)]
-    happens = tuple(realm for realm in realms if any(finding.realm == realm for finding in mine))
-    judged = [realm for realm in realms if _judged(record, cells.get((entry.clause, realm)), entry)]
-    gone = tuple(realm for realm in judged if realm not in happens)
+    happens = tuple(realm for realm in entry.realms if any(finding.realm == realm for finding in mine))
+    others = [realm for realm in entry.realms if realm not in happens]
+    gone = tuple(realm for realm in others if _judged(record, cells.get((entry.clause, realm)), entry))
     course, counted = _course(left, happens, gone), _counted(record, entry, cells)
     fails = counted and course in _FAILING
     odd = course in {*_FAILING, DeviationState.PARTLY} or left <= WARNING_DAYS
@@ -187,7 +183,7 @@ def _follow(
         days_left=left,
         happens_in=happens,
         gone_in=gone,
-        unjudged_in=tuple(realm for realm in realms if realm not in (*happens, *gone)),
+        unjudged_in=tuple(realm for realm in others if realm not in gone),
         findings=tuple(finding.id for finding in mine),
         counted=counted,
         fails=fails,
@@ -219,14 +215,11 @@ def _judged(record: RunRecord, cell: Cell | None, deviation: Deviation) -> bool:
 
 
 def _counted(record: RunRecord, entry: Deviation, cells: Mapping[tuple[str, str], Cell]) -> bool:
-    terms = record.run.terms
-    mine = next(
-        (cells[entry.clause, realm] for realm in entry.realms if (entry.clause, realm) in cells), None
-    )
-    operations = (entry.operation,) if entry.operation else mine.clause.operations if mine else ()
-    return terms.consumer is None or any(
-        terms.counts(entry.clause, realm, operation) for realm in entry.realms for operation in operations
-    )
+    consumer = record.run.terms.consumer
+    judged = [cells[entry.clause, realm] for realm in entry.realms if (entry.clause, realm) in cells]
+    operations = (entry.operation,) if entry.operation else judged[0].clause.operations if judged else ()
+    places = product(entry.realms, operations)
+    return not consumer or any(consumer.counts(entry.clause, *place) for place in places)
 
 
 def _course(left: int, happens: Sequence[str], gone: Sequence[str]) -> DeviationState:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain, takewhile
 from typing import Annotated, Final, Generic, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -61,8 +60,10 @@ _IDENTIFYING: Final = re.compile(r"[0-9]|\w-\w")
 _ROOT: Final = re.compile(r"^.*?/api/v\d+")
 #: The redacted Authorization header of a request with a correct token.
 _RIGHT: Final = f"Bearer {TOKEN}"
+#: Most faults of a request, and most earlier writes, that a sentence names.
 _MOST_FAULTS: Final = 2
 _MOST_WRITES: Final = 3
+#: Longest quotation, and longest sentence, in characters.
 _SEEN: Final = 200
 _LONGEST: Final = 400
 
@@ -186,8 +187,7 @@ def attribute(
     blocked: dict[str, str] = {}
     for case in cases:
         if case.blocked_by is not None and case.blocked_by.operation:
-            realm = case.blocked_by.realm or case.realm
-            here = [finding for finding in findings if finding.realm == realm]
+            here = [finding for finding in findings if finding.realm == case.realm]
             if blocking := _blocking(case.blocked_by, here):
                 blocked[case.id] = blocking.id
     stuck = [cell for cell in cells if cell.verdict is Verdict.INCONCLUSIVE]
@@ -233,36 +233,24 @@ class _Shown:
         self.shown = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
         #: The exchanges of its operation, or all if there are none.
         self.exchanges = [each for each in self.shown if each.operation == finding.operation] or self.shown
-        self.last = self.shown[-1] if self.shown else None
-
-    @cached_property
-    def faults(self) -> tuple[RequestFault, ...]:
-        """The faults of the last request of its operation."""
-        if not self.exchanges:
-            return ()
-        request = self.exchanges[-1]
-        facts, token = read_request(request), _token_fault(request)
-        return (*(facts.faults if facts else ()), *([token] if token else []))
+        last = self.exchanges[-1] if self.exchanges else None
+        #: The faults of the last request of its operation.
+        self.faults = _faults_of(last) if last else ()
+        #: The class of its answer's status: 2 for accepted, 4 for refused, 0 for no answer.
+        self.answered = (last.status or 0) // 100 if last else 0
 
     @property
-    def answered(self) -> int:
-        """The class of its answer's status: 2 for accepted, 4 for refused, 0 for no answer."""
-        return (self.exchanges[-1].status or 0) // 100 if self.exchanges else 0
-
-    @property
-    def fields(self) -> frozenset[str]:
+    def fields(self) -> set[str]:
         """Members of the body that are at fault."""
-        steps = (fault.key.partition(":")[0].split(".") for fault in self.faults if fault.in_content)
-        return frozenset(step[1] for step in steps)
+        return {fault.key.partition(":")[0].split(".")[1] for fault in self.faults if fault.in_content}
 
-    @cached_property
+    @property
     def undone(self) -> bool:
         """Whether a valid request to store or remove something was accepted without effect."""
         operation = _operation(self.finding.operation)
         changes = operation is not None and bool(operation.stores or operation.removes)
         # A check judges an answer only; a missing effect is found by a case itself.
-        by_effect = not self.finding.check
-        return changes and by_effect and self.answered == 2 and not self.faults
+        return changes and not self.finding.check and self.answered == 2 and not self.faults
 
     def cause(self, group: Sequence[Finding]) -> Cause[Finding]:
         """The cause of the finding and its group, which holds the same finding in other realms."""
@@ -270,10 +258,13 @@ class _Shown:
         faults = self._faults_of_clause()
         marks = tuple(dict.fromkeys(_marks(finding, faults)))
         culprit = self._culprit(marks)
-        whole = f"{finding.operation or 'The service'}: {finding.expected}."
         among, others = len(clause.operations) if clause else 1, len({each.operation for each in group}) - 1
         where = f" and {others} more of {among} operations" if others else f", one of {among} operations"
-        cause = Cause(
+        should = f"{finding.operation or 'The service'}: {finding.expected}."
+        if clause is not None:
+            should = clause.title or clause.wording
+        sent = (request_line(culprit), self._written_before(culprit)) if culprit else ()
+        return Cause(
             id=finding.id,
             clause=finding.clause,
             operation=finding.operation,
@@ -281,17 +272,16 @@ class _Shown:
             counted=finding.counted,
             realms=tuple(dict.fromkeys(each.realm for each in group)),
             findings=tuple(group),
-            should=(clause.title or clause.wording) if clause else whole,
+            should=should,
             was=_was(finding, faults),
             part=f"{finding.operation}{where}" if finding.operation and among > 1 else "",
             quote=f"{clause.quote} ({clause.source})" if clause and clause.quote else "",
             faults=tuple(map(fault_in_words, faults)),
             marks=marks,
+            request=" after ".join(filter(None, sent)),
+            culprit=culprit.id if culprit else "",
+            curl=curl(culprit) if culprit else "",
         )
-        if culprit is None:
-            return cause
-        sent = " after ".join(filter(None, (request_line(culprit), self._written_before(culprit))))
-        return structs.replace(cause, request=sent, culprit=culprit.id, curl=curl(culprit))
 
     def _faults_of_clause(self) -> tuple[RequestFault, ...]:
         """The request's faults that its clause is about, or all if it is about none."""
@@ -304,12 +294,13 @@ class _Shown:
 
         If the finding quotes an answer that none of these gave, it is the last exchange of all, which shows the effect.
         """
+        last = self.shown[-1] if self.shown else None
         answer = _ANSWER.match(self.finding.seen)
         if answer and answer["operation"]:
             quoted = (each for each in reversed(self.shown) if each.operation == answer["operation"])
-            return next((each for each in quoted if str(each.status) == answer["status"]), self.last)
+            return next((each for each in quoted if str(each.status) == answer["status"]), last)
         if answer and all(str(exchange.status) != answer["status"] for exchange in self.exchanges):
-            return self.last
+            return last
 
         def named(exchange: Exchange) -> int:
             text = (exchange.response.body.decoded if exchange.response else None) or ""
@@ -320,12 +311,13 @@ class _Shown:
     def _written_before(self, last: Exchange) -> str:
         """The earlier writes to the request's record in the same attempt, with the status of each."""
         subject = subject_of(last.url)
+        if subject == EVERYTHING:
+            return ""
         earlier = takewhile(lambda exchange: exchange is not last, self._record.exchanges.values())
         earlier_writes = [
             f"{exchange.operation} {exchange.status or 'nothing'}"
             for exchange in earlier
             if (exchange.case, exchange.attempt) == (last.case, last.attempt)
-            and subject != EVERYTHING
             and writes(exchange.method, exchange.url)
             and subject_of(exchange.url) == subject
         ]
@@ -368,6 +360,11 @@ def _marks(finding: Finding, faults: Sequence[RequestFault]) -> Iterator[str]:
     yield from (word for word in _WORD.findall(words) if _IDENTIFYING.search(word))
 
 
+def _faults_of(exchange: Exchange) -> tuple[RequestFault, ...]:
+    facts, token = read_request(exchange), _token_fault(exchange)
+    return (*(facts.faults if facts else ()), *([token] if token else []))
+
+
 def _token_fault(exchange: Exchange) -> RequestFault | None:
     """What is wrong with a request's (redacted) token; None for a correct one, and for none."""
     value = (exchange.authorization or "").strip()
@@ -380,9 +377,8 @@ def _token_fault(exchange: Exchange) -> RequestFault | None:
 def request_line(exchange: Exchange) -> str:
     """A request in one line: method, address, and the account if its token is correct."""
     who = f" as {exchange.role}" if exchange.role and _token_fault(exchange) is None else ""
-    if exchange.operation in operations_with(protected=True) and not exchange.request_headers.get(
-        "authorization"
-    ):
+    protected = exchange.operation in operations_with(protected=True)
+    if protected and not exchange.request_headers.get("authorization"):
         who = " without a token"
     parts = urlsplit(exchange.url)
     # The query is decoded, the path is not: its encoding may be the point of the request.
@@ -398,10 +394,7 @@ def _folded(groups: Sequence[_Group]) -> tuple[Cause[Finding], ...]:
     parents: dict[int, int] = {}
     for number, group in enumerate(groups):
         for place, other in enumerate(groups):
-            # Only a missing effect explains findings on other operations.
-            undone = any(shown.undone for shown in other[1])
-            near = undone or other[0].operation == group[0].operation
-            if near and place != number and place not in parents and _follows(group, other):
+            if place != number and place not in parents and _follows(group, other):
                 parents[number] = place
                 break
     held: dict[int, list[Cause[Finding]]] = defaultdict(list)

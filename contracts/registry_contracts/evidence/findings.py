@@ -91,7 +91,7 @@ class Finding(OpenFormat, frozen=True, kw_only=True):
             self,
             standing=Standing.DEVIATION if accepted and firm else standing,
             intermittent=self.confirmed and self.rate[0] < self.rate[1],
-            counted=terms.counts(self.clause, self.realm, self.operation),
+            counted=terms.consumer.counts(self.clause, self.realm, self.operation),
             methods=terms.methods_of([self.operation]),
             deviation=accepted.place if accepted else None,
         )
@@ -132,21 +132,24 @@ def merge_findings(
     Findings that count come first, then the worst standing. `levels` maps clause ids; an unknown clause counts as a
     must, so that nothing is hidden. `doubtful` findings are advisory at most, and left out if `seen` has the same.
     """
-    groups: dict[str, list[Finding]] = defaultdict(list)
-    for finding in seen:
-        groups[finding.id].append(finding)
-    level_of = {key: levels.get(group[0].clause, "must") for key, group in groups.items()}
-    for finding in doubtful:
-        if finding.id not in groups:
-            groups[finding.id] = [finding]
-            level_of[finding.id] = "silent" if levels.get(finding.clause) == "silent" else "should"
+    sure = _by_id(seen)
+    merged = [
+        _merged(group).weighed(levels.get(group[0].clause, "must"), terms, day) for group in sure.values()
+    ]
+    for key, group in _by_id(doubtful).items():
+        if key not in sure:
+            level = "silent" if levels.get(group[0].clause) == "silent" else "should"
+            merged.append(group[0].weighed(level, terms, day))
     ranks = list(Standing)
-    return tuple(
-        sorted(
-            (_merged(group).weighed(level_of[key], terms, day) for key, group in groups.items()),
-            key=lambda f: (not f.counted, ranks.index(f.standing), f.clause, f.operation or "", f.realm),
-        )
-    )
+    merged.sort(key=lambda f: (not f.counted, ranks.index(f.standing), f.clause, f.operation or "", f.realm))
+    return tuple(merged)
+
+
+def _by_id(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        groups[finding.id].append(finding)
+    return groups
 
 
 def _merged(group: list[Finding]) -> Finding:

@@ -13,11 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, Self
 
-from msgspec import UNSET, UnsetType
-
 from registry_contracts.errors import SuiteError, UsageError
 from registry_contracts.evidence.findings import Finding
-from registry_contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Observation, Untested
+from registry_contracts.evidence.record import Case, CaseBegun, Left, Narrowed, Untested
 from registry_contracts.exchanges.exchange import ExchangeEntry
 from registry_contracts.file_formats import (
     PACKED,
@@ -30,6 +28,7 @@ from registry_contracts.file_formats import (
     plain,
     read_own,
 )
+from registry_contracts.history.observed_facts import Observation
 from registry_contracts.safe_text import encodable, finite
 from registry_contracts.session.pipeline import FaultEvent
 
@@ -47,7 +46,7 @@ class StartEvent(OpenFormat, frozen=True):
     worker: Name
     version: Name
     at: Moment
-    run: Name | UnsetType = UNSET
+    run: str
 
 
 class EndEvent(OpenFormat, frozen=True):
@@ -88,8 +87,7 @@ class Journal:
             self._file: IO[str] = path.open("x", encoding="ascii", newline="\n", buffering=1)
         except FileExistsError as error:
             raise UsageError(f"{path} exists already: choose a new reports folder, or remove it") from error
-        start = StartEvent(worker, version("registry-contracts"), utc_now(), run or UNSET)
-        self._file.write(_encode("start", start))
+        self._file.write(_encode("start", StartEvent(worker, version("registry-contracts"), utc_now(), run)))
 
     def __enter__(self) -> Self:
         return self
@@ -158,15 +156,12 @@ def utc_now() -> str:
 
 
 def _encode(kind: str, event: Any) -> str:
-    # ASCII, since hostile bodies may hold lone surrogates and line separators.
     try:
-        data = {"kind": kind, **plain(event)}
+        data = finite({"kind": kind, **plain(event)})
     except TypeError as error:
         raise SuiteError(f"journal: an event of kind '{kind}' is not JSON-able: {error}") from error
-    try:
-        return _ENCODER.encode(data) + "\n"
-    except ValueError:
-        return _ENCODER.encode(finite(data)) + "\n"
+    # ASCII, since hostile bodies may hold lone surrogates and line separators.
+    return json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def _decode(path: Path, number: int, line: bytes) -> Event:
@@ -180,6 +175,3 @@ def _decode(path: Path, number: int, line: bytes) -> Event:
     if event["kind"] not in EVENTS:
         raise UsageError(f"{place}: the kind of event '{event['kind']}' is not known to this version")
     return Event(event["kind"], convert(event, EVENTS[event["kind"]], place))
-
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

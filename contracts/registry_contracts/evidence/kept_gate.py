@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -24,8 +23,6 @@ from registry_contracts.settings.target import SANDBOX
 #: Clocks of two machines may differ by so much; a run that begins later begins in the future.
 _CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _TOO_SMALL: Final = "smoke"
-#: A link to a run, or a copy of one that stood in its place.
-_LEADS_ELSEWHERE: Final = re.compile(rf"{LATEST}(-\d+)?")
 #: These verdicts outweigh gaps of a kept run.
 _WORSE: Final = frozenset({ExitCode.FAIL, ExitCode.ERROR})
 
@@ -47,7 +44,8 @@ class Question:
 def newest_run(folder: Path) -> Path:
     """Return the run folder itself, or the newest run inside that was not refused (of an unpacked artifact, say)."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
-    own = [path for path in inside if not _LEADS_ELSEWHERE.fullmatch(path.name)]
+    # `latest` is a link to a run, or a copy of one.
+    own = [path for path in inside if not path.name.startswith(LATEST)]
     runs = [folder] if (folder / RUN_FILE).is_file() else own
     if not runs:
         raise UsageError(f"no kept run in '{folder}': --from names the folder of a run, or one that holds it")
@@ -103,14 +101,14 @@ def _useless(record: RunRecord, question: Question) -> Iterator[str]:
 
 
 def _gaps(
-    record: RunRecord, limited_to: Consumer | None, verdict: RunVerdict, catalogue: Sequence[Clause]
+    record: RunRecord, limited_to: Consumer, verdict: RunVerdict, catalogue: Sequence[Clause]
 ) -> Iterator[str]:
     """What a gate counts but the run did not judge."""
-    run, consumer = record.run, record.run.terms.consumer or Consumer("")
+    run, consumer = record.run, record.run.terms.consumer
     if run.profile == _TOO_SMALL:
         yield f"its profile is {run.profile}, which does not take in every must clause"
         return
-    if limited_to is not None and not _takes_in(limited_to, consumer):
+    if not _takes_in(limited_to, consumer):
         yield f"it was limited to {limited_to.file}, which does not take in all that is asked about"
     missing = [realm for realm in consumer.realms or run.settings if realm not in run.realms]
     if missing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -27,6 +27,7 @@ from registry_contracts.file_formats import (
     check_moment,
     one_of,
 )
+from registry_contracts.history.observed_facts import Observation
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.session.pipeline import FaultEvent
 from registry_contracts.settings.target import target_in_words
@@ -71,8 +72,7 @@ class Environment(OpenFormat, frozen=True):
     """What a run sent to its target, and the faults that it met.
 
     `breaker` says why the run was stopped early. `limits`: what the run was allowed to do; null means no limit.
-    `permanent_records`: contacts and submissions that it created or may have created, by realm. `seconds`: duration of
-    each phase; for start and collection, that of the slowest process. `peak_memory_mb`: of one process, in MiB.
+    `permanent_records`: contacts and submissions that it created or may have created, by realm.
     """
 
     requests: Count = 0
@@ -81,8 +81,6 @@ class Environment(OpenFormat, frozen=True):
     breaker: str | None = None
     limits: Mapping[str, Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)] | None] = {}
     permanent_records: Mapping[str, Count] = {}
-    seconds: Mapping[str, Seconds] = {}
-    peak_memory_mb: Seconds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ class RunFacts:
     planned: Count | None = None
     died: tuple[str, ...] = ()
     refused: Name | None = None
-    token: Name = ""
+    token: str = ""
 
     def __post_init__(self) -> None:
         """Refuse moments that no calendar has."""
@@ -163,10 +161,9 @@ class AssertionCount(OpenFormat, frozen=True):
 
 
 class Block(OpenFormat, frozen=True):
-    """What blocked a case: an operation in a realm, the cause as text, and the clause that it relies on."""
+    """What blocked a case: an operation in its realm, the cause as text, and the clause that it relies on."""
 
     operation: str | None
-    realm: str | None
     cause: str
     clause: str = ""
 
@@ -193,12 +190,10 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
     """
 
     doc: str = ""
-    profile: str | None = None
     outcome: Verdict
     reason: str | None = None
     blocked_by: Block | None = None
     attempts: Count = 0
-    started: Moment | None = None
     seconds: Seconds = 0.0
     requests: Count = 0
     assertions: tuple[AssertionCount, ...] = ()
@@ -217,16 +212,6 @@ class Case(CaseBegun, frozen=True, rename={"id": "case"}, kw_only=True):
         return self.id.replace(self.realm, "*")
 
 
-class Observation(OpenFormat, frozen=True):
-    """What a case saw at a point where the document is silent; `seen` is any JSON value."""
-
-    clause: Name
-    realm: Name
-    operation: str | None
-    case: Name
-    seen: Any
-
-
 class Left(OpenFormat, frozen=True):
     """A record that the run created and did not remove: residue (cannot be removed) or leftover (was not)."""
 
@@ -234,14 +219,6 @@ class Left(OpenFormat, frozen=True):
     operation: str | None
     identifier: str
     what: Name
-
-
-def distinct_records(lefts: Iterable[Left]) -> tuple[Left, ...]:
-    """The records that a run left, each once, since several workers may have written one; all without identifier."""
-    records: dict[tuple[str, str, str | int], Left] = {}
-    for number, left in enumerate(lefts):
-        records.setdefault((left.realm, left.what.partition(" (")[0], left.identifier or number), left)
-    return tuple(records.values())
 
 
 class Untested(OpenFormat, frozen=True):

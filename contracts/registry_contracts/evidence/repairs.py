@@ -72,14 +72,13 @@ def unexplained(record: RunRecord) -> Iterator[Finding]:
     for kind, met in _met(record).items():
         mended = [each for each in met if each.answered]
         clause = next((clause for pattern, clause in _HIDDEN if re.match(pattern, kind)), None)
-        places = list(_always(met, len(mended), sent))
-        named = _SAYS_WHO.search(kind) is not None
-        if clause is None or named or len(mended) < _OFTEN or not (places or kind == ENDED_EARLY):
+        if clause is None or _SAYS_WHO.search(kind) or len(mended) < _OFTEN:
             continue
+        places = list(_always(met, len(mended), sent))
         # Report it at the operation that was always hit, or else at the clause's only operation.
         hit_all, (own, *others) = {each.operation for each in met}, load_catalogue().clause(clause).operations
         one = len(hit_all) == 1
-        if one and kind != ENDED_EARLY and not hit_all <= {own, *others}:
+        if kind != ENDED_EARLY and (not places or (one and not hit_all <= {own, *others})):
             continue
         for realm in dict.fromkeys(each.realm for each in mended):
             here = [each for each in mended if each.realm == realm]

@@ -1,4 +1,4 @@
-"""Compares a run with its accepted baseline and with earlier runs, and writes its entry in the history."""
+"""Compares a run with its accepted baseline and with earlier runs; its observations and its entry in the history."""
 
 from __future__ import annotations
 
@@ -7,18 +7,36 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from registry_contracts.errors import ExitCode, UsageError
 from registry_contracts.evidence.cells import Cell
-from registry_contracts.evidence.observations import facts_of
 from registry_contracts.evidence.record import Case, RunFacts, RunRecord, Verdict
 from registry_contracts.evidence.run_folder import read_run_facts
 from registry_contracts.evidence.verdicts import RunVerdict
+from registry_contracts.file_formats import (
+    FileName,
+    Format,
+    Moment,
+    Name,
+    convert,
+    parse,
+    read_own,
+    write_file,
+)
 from registry_contracts.history import baseline as baselines
 from registry_contracts.history import runs
 from registry_contracts.history.baseline import load_drift_settings
-from registry_contracts.history.drift import NO_DRIFT, DriftReport, Mode, compare, not_accepted_yet
+from registry_contracts.history.drift import (
+    NO_DRIFT,
+    DriftReport,
+    Mode,
+    RealmDifference,
+    between_realms,
+    compare,
+    new_facts,
+)
+from registry_contracts.history.observed_facts import Facts, Place, Value, facts_of
 from registry_contracts.history.runs import Entry, Seen, line_of, past_of, write_past
 from registry_contracts.interface.catalogue import load_catalogue
 
@@ -36,18 +54,67 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
     report = DriftReport(settings.mode, target, settings.baseline, known=settings.known, observed=bool(seen))
     if baseline is None:
         return report
-    changes = compare(baseline.facts, seen)
-    counts = record.run.terms.counts
-    return replace(
-        report,
-        changes=changes,
-        unaccepted=sum(map(len, not_accepted_yet(baseline.facts, seen).values())),
-        outside=frozenset(
-            change
-            for change in changes
-            if not any(counts(change.clause, realm, change.operation) for realm in change.realms)
-        ),
+    changes, counts = compare(baseline.facts, seen), record.run.terms.consumer.counts
+    outside = (
+        each
+        for each in changes
+        if not any(counts(each.clause, realm, each.operation) for realm in each.realms)
     )
+    new = new_facts(baseline.facts, seen).total()
+    return replace(report, changes=changes, unaccepted=new, outside=frozenset(outside))
+
+
+OBSERVATIONS_FILE: Final = "observations.json"
+
+
+class PlaceFacts(Format, frozen=True):
+    """What was seen of a clause on an operation in a realm: name of a fact → its value, or a closed set of values."""
+
+    clause: Name
+    operation: str
+    realm: Name
+    facts: Mapping[str, Value]
+
+
+class ObservationsFile(Format, frozen=True, kw_only=True):
+    """What a run saw where the interface document is silent; `complete` is false where evidence is missing."""
+
+    format: Literal[3] = 3
+    target: FileName
+    profile: str
+    started: Moment
+    observed: tuple[PlaceFacts, ...]
+    realm_differences: tuple[RealmDifference, ...]
+    complete: bool
+
+    @property
+    def facts(self) -> Facts:
+        """The facts by their place."""
+        return {Place(each.clause, each.operation, each.realm): dict(each.facts) for each in self.observed}
+
+
+def write_observations(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
+    """Write `observations.json` in a stable order, and return its path."""
+    run, facts = record.run, facts_of(record.observations)
+    content = ObservationsFile(
+        target=run.target,
+        profile=run.profile,
+        started=run.started,
+        observed=tuple(PlaceFacts(*place, values) for place, values in facts.items()),
+        realm_differences=between_realms(facts),
+        complete=not verdict.problems,
+    )
+    return write_file(folder / OBSERVATIONS_FILE, content, ObservationsFile)
+
+
+def read_observations(folder: Path) -> ObservationsFile:
+    """Read the `observations.json` of a run folder."""
+    path = folder / OBSERVATIONS_FILE
+    again = f"`python -m registry_contracts.reports {folder}` makes it again"
+    file = convert(parse(read_own(path, f"; {again}"), str(path)), ObservationsFile, str(path))
+    if not file.complete:
+        raise UsageError(f"{folder.name} is incomplete, so its observations are not reliable; run again")
+    return file
 
 
 FILE_NAME = "history-entry.json"
@@ -90,11 +157,10 @@ def history_entry(record: RunRecord, verdict: RunVerdict, name: str) -> Entry:
 def series_of(run: RunFacts) -> str:
     """Name the series of runs that compare with each other: by profile, realms, and other limits."""
     parts = [f"{run.profile} in {', '.join(run.realms)}"]
-    everything = {clause.id for clause in load_catalogue()}
-    if set(run.clauses) != everything:
-        few = len(run.clauses) <= _CLAUSES_NAMED
+    if set(run.clauses) != {clause.id for clause in load_catalogue()}:
         names = json.dumps(sorted(run.clauses), separators=(",", ":"))
         digest = hashlib.sha256(names.encode()).hexdigest()[:16]
+        few = len(run.clauses) <= _CLAUSES_NAMED
         parts.append(", ".join(run.clauses) if few else f"{len(run.clauses)} clauses, {digest}")
     parts += [f"for {run.terms.consumer.file}"] if run.terms.consumer else []
     return "; ".join(parts)

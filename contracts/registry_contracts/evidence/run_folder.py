@@ -5,6 +5,7 @@ Damaged files raise a `UsageError` of one line that names the file.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -20,13 +21,7 @@ from msgspec import structs
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.coverage_level import coverage_level
 from registry_contracts.evidence.journal import Event, is_closed, journal_path, journals_in, read_journal
-from registry_contracts.evidence.record import (
-    Case,
-    RunFacts,
-    RunRecord,
-    Verdict,
-    distinct_records,
-)
+from registry_contracts.evidence.record import Case, RunFacts, RunRecord, Verdict
 from registry_contracts.exchanges.exchange import NO_TIME
 from registry_contracts.file_formats import convert, own_folder, parse, read_file, read_own
 from registry_contracts.safe_text import encodable, many
@@ -48,12 +43,11 @@ def new_folder(
     try:
         reports.mkdir(parents=True, exist_ok=True)
         folder = next(filter(_made, (reports / name for name in names)))
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
-        raise UsageError(
-            f"cannot {purpose} '{reports}': {error.strerror}; choose another with --reports"
-        ) from None
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"cannot {purpose} '{reports}'; choose another with --reports")
+        why = f"cannot {purpose} '{reports}': {error.strerror}; choose another with --reports"
+        raise UsageError(why) from None
     return folder
 
 
@@ -142,35 +136,18 @@ def _is_done_with(folder: Path) -> bool:
     return bool(facts.get("finished")) and facts.get("left") == 0
 
 
-def harmless_crashes(
-    run: RunFacts, journals: Mapping[str, list[Event]], cases: Iterable[Case]
-) -> Iterator[tuple[str, str]]:
-    """Yield the workers that died without loss, each with a line that says so.
-
-    A worker writes each case to its journal before it goes on. So nothing is lost if all planned cases are there, and
-    none broke off with the worker.
-    """
-    ended = list(cases)
-    broken_off = {case.worker for case in ended if case.outcome is Verdict.ERROR and not case.attempts}
-    whole = run.finished is not None and run.planned == len(ended)
-    for worker in run.died:
-        events = journals.get(worker, [])
-        if whole and worker not in broken_off and not is_closed(events):
-            yield worker, f"worker {worker} died; others did its remaining cases"
-
-
-def broken_off_cases(
-    run: RunFacts, worker: str, events: list[Event], ended: Container[str]
-) -> Iterator[Case]:
+def _broken_off(run: RunFacts, worker: str, events: list[Event], ended: Container[str]) -> Iterator[Case]:
     """Yield the cases that a worker began and no worker ended."""
+    stopped = run.interrupted and is_closed(events)
+    outcome = Verdict.INCONCLUSIVE if stopped else Verdict.ERROR
+    reason = (
+        "the run was interrupted during this case"
+        if stopped
+        else f"worker {worker} ended in the middle of this case"
+    )
     for begun in _of_kind(events, "begin"):
-        if begun.id in ended:
-            continue
-        if run.interrupted and is_closed(events):
-            outcome, reason = Verdict.INCONCLUSIVE, "the run was interrupted during this case"
-        else:
-            outcome, reason = Verdict.ERROR, f"worker {worker} ended in the middle of this case"
-        yield Case(**structs.asdict(begun), outcome=outcome, reason=reason, worker=worker)
+        if begun.id not in ended:
+            yield Case(**structs.asdict(begun), outcome=outcome, reason=reason, worker=worker)
 
 
 def _of_kind(events: Iterable[Event], kind: str) -> tuple[Any, ...]:
@@ -187,7 +164,7 @@ def collect(run_folder: Path) -> RunRecord:
     journals = {worker: _journal(run_folder, run, worker) for worker in run.expected_workers}
     _refuse_foreign(run_folder, run, journals)
     cases = tuple(_cases(run, journals))
-    crashes = tuple(harmless_crashes(run, journals, cases))
+    crashed = _harmless_crashes(run, journals, cases)
     events = [event for journal in journals.values() for event in journal]
     exchanges = [each.exchange() for each in _of_kind(events, "exchange")]
     exchanges.sort(key=lambda exchange: exchange.started or NO_TIME)
@@ -198,12 +175,12 @@ def collect(run_folder: Path) -> RunRecord:
         observations=_of_kind(events, "observation"),
         exchanges={exchange.id: exchange for exchange in exchanges},
         faults=_of_kind(events, "fault"),
-        residue=distinct_records(_of_kind(events, "residue")),
-        leftovers=distinct_records(_of_kind(events, "leftover")),
+        residue=_of_kind(events, "residue"),
+        leftovers=_of_kind(events, "leftover"),
         untested=_of_kind(events, "untested"),
-        problems=tuple(_problems(run, journals, {worker for worker, _ in crashes}, len(cases))),
+        problems=tuple(_problems(run, journals, crashed, len(cases))),
         narrowed=_of_kind(events, "narrowed"),
-        crashes=tuple(line for _, line in crashes),
+        crashes=tuple(f"worker {worker} died; others did its remaining cases" for worker in crashed),
         coverage_level=coverage_level(exchanges),
     )
 
@@ -232,10 +209,9 @@ def _refuse_foreign(run_folder: Path, run: RunFacts, journals: dict[str, list[Ev
         if start.value.worker != worker:
             raise UsageError(f"{path} is the journal of worker {start.value.worker}, not {worker}")
         if start.value.version != run.versions.get("suite"):
-            raise UsageError(
-                f"{path} was written by version {start.value.version} of the suite, the run by another"
-            )
-        if run.token and (start.value.run or run.token) != run.token:
+            version = start.value.version
+            raise UsageError(f"{path} was written by version {version} of the suite, the run by another")
+        if start.value.run != run.token:
             raise UsageError(f"{path} does not belong to this run: it names another")
 
 
@@ -259,10 +235,26 @@ def _problems(
             yield f"the journal of worker {worker} is incomplete: {cause}"
 
 
+def _harmless_crashes(
+    run: RunFacts, journals: Mapping[str, list[Event]], cases: Iterable[Case]
+) -> tuple[str, ...]:
+    """Return the workers that died without loss.
+
+    A worker writes each case to its journal before it goes on. So nothing is lost if all planned cases are there, and
+    none broke off with the worker.
+    """
+    ended = list(cases)
+    broken_off = {case.worker for case in ended if case.outcome is Verdict.ERROR and not case.attempts}
+    if run.finished is None or run.planned != len(ended):
+        return ()
+    died = (worker for worker in run.died if worker not in broken_off)
+    return tuple(worker for worker in died if not is_closed(journals.get(worker, [])))
+
+
 def _cases(run: RunFacts, journals: dict[str, list[Event]]) -> Iterator[Case]:
     ended = {case.id for events in journals.values() for case in _of_kind(events, "case")}
     for worker, events in journals.items():
         yield from (structs.replace(case, worker=worker) for case in _of_kind(events, "case"))
-        for case in broken_off_cases(run, worker, events, ended):
+        for case in _broken_off(run, worker, events, ended):
             ended.add(case.id)
             yield case

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -52,10 +53,6 @@ class Deviation(Format, frozen=True):
         """Tell whether this entry is about a contradiction."""
         return clause == self.clause and realm in self.realms and self.operation in {None, operation}
 
-    def days_left_on(self, day: date) -> int:
-        """Return how many days remain after `day`; 0 on the last day, negative once the date has passed."""
-        return (self.expires - day).days
-
 
 class Waiver(Format, frozen=True):
     """A must clause that need not be judged for a consumer, and why."""
@@ -68,18 +65,22 @@ class Waiver(Format, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """What an SDK or another client uses of the interface.
+    """What an SDK or another client uses of the interface; without a file, all of it.
 
     Empty `operations`, `clauses` or `realms` mean no limit. `methods` maps each method of the SDK to the operations
     that it calls; these are also in `operations`.
     """
 
-    file: str
+    file: str = ""
     operations: tuple[str, ...] = ()
     methods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     clauses: tuple[str, ...] = ()
     realms: tuple[str, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is a consumer file."""
+        return bool(self.file)
 
     def uses(self, operation: str | None) -> bool:
         """Tell whether the consumer calls an operation; None, the service as a whole, always counts."""
@@ -102,37 +103,27 @@ class Consumer:
 class Terms:
     """Consumer and deviations of one run; `deviations_file` is None if there is none."""
 
-    consumer: Consumer | None = None
+    consumer: Consumer = Consumer()
     deviations: tuple[Deviation, ...] = ()
     deviations_file: str | None = None
 
     @property
     def waived(self) -> dict[str, str]:
         """The reasons of waivers, by clause id."""
-        return {waiver.clause: waiver.reason for waiver in self.consumer.waivers} if self.consumer else {}
-
-    def counts(self, clause: str, realm: str, operation: str | None) -> bool:
-        """Tell whether a contradiction affects the run's verdict; without a consumer every one does."""
-        return self.consumer is None or self.consumer.counts(clause, realm, operation)
+        return {waiver.clause: waiver.reason for waiver in self.consumer.waivers}
 
     def accepted(self, clause: str, realm: str, operation: str | None, day: date) -> Deviation | None:
         """Return the entry that accepts a contradiction on `day`, or None."""
-        return next(
-            (
-                deviation
-                for deviation in self.deviations
-                if deviation.concerns(clause, realm, operation) and deviation.days_left_on(day) >= 0
-            ),
-            None,
-        )
+        entries = (entry for entry in self.deviations if entry.concerns(clause, realm, operation))
+        return next((entry for entry in entries if entry.expires >= day), None)
 
     def entry(self, place: str | None) -> Deviation | None:
         """Return the deviation at a file and line, or None."""
-        return next((deviation for deviation in self.deviations if deviation.place == place), None)
+        return next((entry for entry in self.deviations if entry.place == place), None)
 
     def methods_of(self, operations: Iterable[str | None]) -> tuple[str, ...]:
         """Return the consumer's methods that call one of the operations, each once."""
-        used, methods = set(operations), self.consumer.methods if self.consumer else {}
+        used, methods = set(operations), self.consumer.methods
         return tuple(name for name, called in methods.items() if not used.isdisjoint(called))
 
 
@@ -149,9 +140,8 @@ def read_deviations(path: Path, shown: str) -> tuple[Deviation, ...]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise source.fault((ENTRY,), f"{ENTRY} must be a list of tables; begin each entry with [[{ENTRY}]]")
     accepted = tuple(_entry(source, (ENTRY, number), entry) for number, entry in enumerate(entries))
-    for number, later in enumerate(accepted):
-        for earlier in accepted[:number]:
-            _refuse_double(earlier, later)
+    for earlier, later in combinations(accepted, 2):
+        _refuse_double(earlier, later)
     return accepted
 
 
@@ -167,21 +157,17 @@ def _entry(source: TomlFile, keys: Keys, entry: dict[str, Any]) -> Deviation:
     if clause.level is Level.SILENT:
         silent = f"the interface document is silent at '{clause.id}', so nothing can contradict it"
         raise source.fault((*keys, "clause"), f"{silent}; remove the entry")
-    _refuse_other_realms(source, (*keys, "realms"), read.realms, clause)
+    for realm in read.realms:
+        refuse_unknown_realm(source, (*keys, "realms"), realm, (*WORKFLOW_REALMS, ANY_REALM))
+        if realm not in clause.realms:
+            judged = f"'{clause.id}' is judged in {', '.join(clause.realms)}, not in {realm}"
+            raise source.fault((*keys, "realms"), judged, realm)
     if read.operation is not None:
         _refuse_unknown_operations(source, (*keys, "operation"), [read.operation])
         if read.operation not in clause.operations:
             concerned = f"'{clause.id}' concerns {', '.join(clause.operations)}, not {read.operation}"
             raise source.fault((*keys, "operation"), concerned)
     return replace(read, realms=read.realms or clause.realms, file=source.shown, line=source.line(keys))
-
-
-def _refuse_other_realms(source: TomlFile, keys: Keys, realms: tuple[str, ...], clause: Clause) -> None:
-    for realm in realms:
-        refuse_unknown_realm(source, keys, realm, (*WORKFLOW_REALMS, ANY_REALM))
-        if realm not in clause.realms:
-            judged = f"'{clause.id}' is judged in {', '.join(clause.realms)}, not in {realm}"
-            raise source.fault(keys, judged, realm)
 
 
 def _clause(source: TomlFile, keys: Keys, name: str) -> Clause:
@@ -202,11 +188,9 @@ def _refuse_unknown_operations(source: TomlFile, keys: Keys, names: Iterable[str
 
 
 def _refuse_double(earlier: Deviation, later: Deviation) -> None:
-    alike = earlier.clause == later.clause and (
-        None in (earlier.operation, later.operation) or earlier.operation == later.operation
-    )
-    shared = [realm for realm in earlier.realms if alike and realm in later.realms]
-    if shared:
+    alike = None in (earlier.operation, later.operation) or earlier.operation == later.operation
+    shared = [realm for realm in earlier.realms if realm in later.realms]
+    if earlier.clause == later.clause and alike and shared:
         stands = f"stands already at line {earlier.line}; keep one of them"
         raise UsageError(f"{later.place}: the deviation on '{later.clause}' in {', '.join(shared)} {stands}")
 
@@ -234,7 +218,12 @@ def read_consumer(path: Path, shown: str) -> Consumer:
     operations = tuple(name for name in load_description().operations if name in used)
     for realm in read.realms:
         refuse_unknown_realm(source, ("realms",), realm, WORKFLOW_REALMS)
-    _refuse_unreachable(source, operations, read.realms)
+    for name in operations if read.realms else ():
+        has = load_description().operations[name].realms
+        if has != (ANY_REALM,) and not set(has) & set(read.realms):
+            # No case would judge it.
+            only = f"{name} is offered in {', '.join(has)} only; name one of them, or remove it"
+            raise source.fault(("realms",), only)
     for name in read.clauses:
         clause = _clause(source, ("clauses",), name)
         if operations and not set(clause.operations) & set(operations):
@@ -257,16 +246,6 @@ def _methods(
             operations = source.value(keys, value, cast(Any, Several))
             _refuse_unknown_operations(source, keys, operations)
             yield ".".join(steps), operations
-
-
-def _refuse_unreachable(source: TomlFile, operations: tuple[str, ...], realms: tuple[str, ...]) -> None:
-    """Refuse an operation that exists in none of the realms: no case would judge it."""
-    for name in operations if realms else ():
-        has = load_description().operations[name].realms
-        if has != (ANY_REALM,) and not set(has) & set(realms):
-            raise source.fault(
-                ("realms",), f"{name} is offered in {', '.join(has)} only; name one of them, or remove it"
-            )
 
 
 def _waivers(source: TomlFile, table: Mapping[str, Any]) -> Iterator[Waiver]:
@@ -295,7 +274,7 @@ def load_terms(
         target: The settings file or name that the person gave; `name` is the target's own.
         search: The current folder.
     """
-    used = read_consumer(search / consumer, consumer) if consumer is not None else None
+    used = read_consumer(search / consumer, consumer) if consumer is not None else Consumer()
     file = search / deviations if deviations is not None else None
     file = file or next((path for path in _places(target, name, search) if is_file(path)), None)
     if file is None:

@@ -16,15 +16,13 @@ from registry_contracts.evidence.accepted import (
     unjudged,
 )
 from registry_contracts.evidence.causes import Cause, attribute, causes_of
-from registry_contracts.evidence.cells import Cell, Evidence, judge_cell
+from registry_contracts.evidence.cells import Cell, NotJudged, cells_of, not_judged, with_remedies
 from registry_contracts.evidence.findings import Finding, Standing, merge_findings
 from registry_contracts.evidence.record import PRECEDENCE, Case, Environment, RunRecord, Verdict
-from registry_contracts.evidence.remedies import NotJudged, not_judged, remedies_of
 from registry_contracts.evidence.repairs import Repair, repairs, unexplained
 from registry_contracts.history.drift import NO_DRIFT, DriftReport
 from registry_contracts.interface.catalogue import Clause
 from registry_contracts.interface.operations import ANY_REALM, in_realms
-from registry_contracts.interface.profiles import Profile
 from registry_contracts.safe_text import listed, many
 
 _KINDS_AT_MOST = 6
@@ -118,10 +116,9 @@ def _why_passed(
     where = f"({', '.join(of_realms)})" if of_realms[1:] else in_realms(judged)
     parts = [f"{many(reached, 'assertion')} on {many(clauses, 'clause')} {where}"]
     consumer = record.run.terms.consumer
-    if consumer is not None and consumer.operations:
+    if consumer.operations:
         parts[0] += f", {many(len(consumer.operations), 'operation')} of {consumer.file}"
-    entries = {f.deviation for f in findings if f.standing is Standing.DEVIATION and f.counted}
-    accepted = len(entries)
+    accepted = len({f.deviation for f in findings if f.standing is Standing.DEVIATION and f.counted})
     parts += [f"{many(accepted, 'accepted deviation')}"] if accepted else []
     waived = sum(waiver.needed for waiver in waivers)
     parts += [f"{many(waived, 'must clause')} waived"] if waived else []
@@ -149,21 +146,21 @@ class RunVerdict:
 
     exit_code: ExitCode
     reason: str
+    target: str
     cells: tuple[Cell, ...]
     findings: tuple[Finding, ...]
     causes: tuple[Cause[Finding], ...]
     blocked: Mapping[str, str]
     problems: tuple[str, ...]
-    deviations: tuple[DeviationOutcome, ...] = ()
-    waivers: tuple[WaiverOutcome, ...] = ()
-    drift: DriftReport = NO_DRIFT
-    unjudged: tuple[Cell, ...] = ()
-    environment_faults: str = ""
-    crashes: tuple[str, ...] = ()
-    repairs: tuple[Repair, ...] = ()
-    unwritten: tuple[str, ...] = ()
-    target: str = ""
-    not_judged: tuple[NotJudged, ...] = ()
+    crashes: tuple[str, ...]
+    deviations: tuple[DeviationOutcome, ...]
+    waivers: tuple[WaiverOutcome, ...]
+    drift: DriftReport
+    unjudged: tuple[Cell, ...]
+    not_judged: tuple[NotJudged, ...]
+    environment_faults: str
+    repairs: tuple[Repair, ...]
+    unwritten: tuple[str, ...]
 
     @property
     def word(self) -> str:
@@ -184,14 +181,10 @@ class RunVerdict:
     def notes(self) -> tuple[str, ...]:
         """Warnings that do not fail the run, a line each."""
         entries = [outcome.sentence for outcome in self.deviations if outcome.warns]
+        unneeded = [outcome.sentence for outcome in self.waivers if not outcome.needed]
         # With exit code ERROR the reason already names them.
         missing = () if self.exit_code is ExitCode.ERROR else self.unwritten
-        return (
-            *missing,
-            *self.crashes,
-            *entries,
-            *(outcome.sentence for outcome in self.waivers if not outcome.needed),
-        )
+        return (*missing, *self.crashes, *entries, *unneeded)
 
     @property
     def unjudged_lines(self) -> list[str]:
@@ -202,8 +195,7 @@ class RunVerdict:
         for cell in self.unjudged:
             reason = cell.reason or "no reason was given"
             if behind := dict.fromkeys(accepted[case] for case in cell.cases if case in accepted):
-                waived = "a waiver would allow that"
-                reason += f"; behind the accepted deviation {', '.join(behind)}: {waived}"
+                reason += f"; behind the accepted deviation {', '.join(behind)}: a waiver would allow that"
             realms[cell.clause.id, reason].append(cell.realm)
         clauses: dict[str, list[str]] = defaultdict(list)
         for (clause, reason), places in realms.items():
@@ -244,8 +236,9 @@ def judge(
     # The faults that stopped a run are its reason, and no findings.
     doubtful = () if record.run.breaker else unexplained(record)
     findings = merge_findings(record.findings, levels, terms, day, doubtful)
-    cells = tuple(_cells(record, clauses, findings))
+    cells = tuple(cells_of(record, clauses, findings))
     causes, blocked = attribute(causes_of(record, findings, clauses), record.cases, cells)
+    cells = with_remedies(record, cells, findings, blocked)
     verdict = RunVerdict(
         # Replaced below, once everything else is known.
         exit_code=ExitCode.ERROR,
@@ -264,7 +257,7 @@ def judge(
         repairs=repairs(record),
         unwritten=unwritten,
         target=record.run.target_in_words,
-        not_judged=not_judged(remedies_of(record, cells, findings, blocked)),
+        not_judged=not_judged(cells),
     )
     holding = dict(_applicable_exit_codes(record, verdict))
     code = min(holding, key=PRECEDENCE.index)
@@ -275,57 +268,11 @@ def judge(
     return replace(verdict, exit_code=code, reason=reason)
 
 
-def _cells(record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]) -> Iterator[Cell]:
-    evidence = _evidence(record, clauses, findings)
-    realms = (ANY_REALM, *record.run.realms)
-    selected = set(record.run.clauses)
-    for clause in clauses.values():
-        expected = set(clause.realms) if clause.id in selected else set()
-        seen = [realm for key, realm in evidence if key == clause.id]
-        for realm in dict.fromkeys([*realms, *seen]):
-            if realm in expected or (clause.id, realm) in evidence:
-                yield judge_cell(clause, realm, evidence[clause.id, realm])
-
-
-def _evidence(
-    record: RunRecord, clauses: Mapping[str, Clause], findings: Sequence[Finding]
-) -> dict[tuple[str, str], Evidence]:
-    found: dict[tuple[str, str], Evidence] = defaultdict(lambda: Evidence(terms=record.run.terms))
-    turns: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for case in record.cases:
-        asserted = [count.clause for count in case.assertions]
-        # A case may run in realms in which one of its clauses does not hold.
-        own = [name for name in case.clauses if name not in clauses or case.realm in clauses[name].realms]
-        for clause in dict.fromkeys([*own, *asserted]):
-            found[clause, case.realm].cases.append(case)
-        for clause in asserted if case.deals else ():
-            turns[clause, case.anywhere].add(case.realm)
-    for finding in findings:
-        found[finding.clause, finding.realm].findings.append(finding)
-    # In smoke, a case that distributes its inputs sends only the first of them.
-    in_part = record.run.profile == Profile.SMOKE
-    for (clause, realm), evidence in found.items():
-        shortened = in_part and all(case.deals for case in evidence.cases)
-        evidence.left_out = shortened or any(each.touches(clause, realm) for each in record.narrowed)
-    for observation in record.observations:
-        found[observation.clause, observation.realm].observed = True
-    for untested in record.untested:
-        found[untested.clause, untested.realm].untested.append(untested)
-    for (clause, _), evidence in found.items():
-        if all(case.outcome is Verdict.PASS or case.quiet for case in evidence.cases):
-            evidence.rotated_to |= {
-                realm for case in evidence.cases for realm in turns[clause, case.anywhere]
-            }
-    return found
-
-
 def _suite_mistakes(record: RunRecord, clauses: Mapping[str, Clause]) -> Iterator[str]:
     """Yield the suite's own mistakes: clauses the catalogue does not know, failures without a finding."""
     named = {clause for case in record.cases for clause in case.clauses}
-    named |= {finding.clause for finding in record.findings} | {
-        observation.clause for observation in record.observations
-    }
-    named |= {clause.clause for clause in record.untested}
+    named |= {each.clause for each in record.findings} | {each.clause for each in record.observations}
+    named |= {each.clause for each in record.untested}
     for clause in sorted(named - clauses.keys()):
         yield f"the catalogue has no clause '{clause}', but a case names it"
     explained = {case for finding in record.findings if finding.confirmed for case in finding.cases}
@@ -344,9 +291,7 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
     if record.run.interrupted:
         findings_so_far = many(len(verdict.causes), "finding")
         yield ExitCode.INTERRUPTED, f"stopped by hand after {cases}; {findings_so_far} until then"
-    failing = any(finding.fails for finding in findings) or any(
-        deviation.fails for deviation in verdict.deviations
-    )
+    failing = any(finding.fails for finding in findings) or any(each.fails for each in verdict.deviations)
     if failing or verdict.drift.blocking:
         reason = _why_failed(record, verdict.causes, verdict.deviations) if failing else None
         yield ExitCode.FAIL, "; ".join(filter(None, (reason, verdict.drift.blocking)))
@@ -357,12 +302,11 @@ def _applicable_exit_codes(record: RunRecord, verdict: RunVerdict) -> Iterator[t
         yield ExitCode.ERROR, "; ".join(reasons)
     if verdict.unjudged or record.run.breaker:
         yield ExitCode.INCONCLUSIVE, _why_inconclusive(record, verdict.unjudged)
-    reached = _reached(record)
-    if not reached:
+    if reached := _reached(record):
+        yield ExitCode.PASS, _why_passed(record, cells, findings, verdict.waivers, reached)
+    else:
         where = f" on what {record.run.terms.consumer.file} uses" if record.run.terms.consumer else ""
         yield ExitCode.NOTHING_TESTED, f"no assertion was reached{where} by {cases}"
-    else:
-        yield ExitCode.PASS, _why_passed(record, cells, findings, verdict.waivers, reached)
 
 
 def _reached(record: RunRecord) -> int:
@@ -371,5 +315,5 @@ def _reached(record: RunRecord) -> int:
         count.held + count.contradicted
         for case in record.cases
         for count in case.assertions
-        if record.run.terms.counts(count.clause, case.realm, count.operation)
+        if record.run.terms.consumer.counts(count.clause, case.realm, count.operation)
     )

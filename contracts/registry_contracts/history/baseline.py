@@ -18,7 +18,16 @@ import yaml
 from msgspec import Meta
 
 from registry_contracts.errors import UsageError
-from registry_contracts.file_formats import FileName, Format, Name, convert, read_bytes, read_file, write_file
+from registry_contracts.file_formats import (
+    FileName,
+    Format,
+    Name,
+    convert,
+    plain,
+    read_bytes,
+    read_file,
+    write_file,
+)
 from registry_contracts.history.drift import Mode
 from registry_contracts.history.observed_facts import Change, Facts, Place, Value
 from registry_contracts.interface.description import load_description
@@ -26,7 +35,6 @@ from registry_contracts.interface.operations import ANY_REALM
 
 FOLDER: Final = Path("baselines")
 _FORMAT: Final = "1"
-_KEYS: Final = frozenset({"format", "target", "realms", "facts"})
 _WIDE: Final = 1_000_000
 
 _HEAD: Final = """\
@@ -68,8 +76,7 @@ def write(path: Path, baseline: Baseline) -> None:
     nested: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     for (clause, operation, point), values in by_point.items():
         nested[clause][operation][point] = _together(values, _concerned(operation, realms))
-    content = {"format": int(_FORMAT), "target": baseline.target, "realms": realms}
-    content["facts"] = {clause: dict(operations) for clause, operations in nested.items()}
+    content = plain({"format": int(_FORMAT), "target": baseline.target, "realms": realms, "facts": nested})
     text = _HEAD.format(baseline.target) + yaml.safe_dump(content, width=_WIDE, allow_unicode=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,10 +86,9 @@ def write(path: Path, baseline: Baseline) -> None:
 
 
 def _together(values: Mapping[str, Value], concerned: Sequence[str]) -> Any:
-    """The value that all realms share, or the value of each realm, for YAML."""
-    written = {realm: list(value) if isinstance(value, tuple) else value for realm, value in values.items()}
+    """The value that all realms share, or the value of each realm."""
     alike = len(set(values.values())) == 1 and sorted(values) == sorted(concerned)
-    return next(iter(written.values())) if alike else written
+    return next(iter(values.values())) if alike else values
 
 
 def read(path: Path) -> Baseline | None:
@@ -121,18 +127,12 @@ def _content(text: str, shown: str) -> Any:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
             raise UsageError(f"{shown}: holds an alias (*); write the values out")
         # Read every scalar as text: people write `201` and `true` without quotes.
-        content = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts, lists and mappings
+        return yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts, lists and mappings
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise UsageError(f"{shown}:{line}: is not YAML: {error.problem}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"{shown}: is not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict) or set(content) != _KEYS or content["format"] != _FORMAT:
-        raise UsageError(
-            f"{shown} is not a baseline of this version: it needs format: {_FORMAT}, target, realms and facts; "
-            "`drift accept` writes one"
-        )
-    return content
 
 
 def _concerned(operation: str, realms: Collection[str]) -> list[str]:
@@ -190,13 +190,13 @@ def accept_facts(accepted: Facts, seen: Facts, changes: Collection[Change]) -> F
     Facts that the run did not observe stay, and so do wider values that the run does not contradict: a run sees a
     sample. Facts inside a changed member are removed.
     """
-    merged: Facts = {place: dict(values) for place, values in accepted.items()}
+    merged: Facts = defaultdict(dict, {place: dict(values) for place, values in accepted.items()})
+    for change in changes:
+        for realm in change.realms:
+            kept = merged[Place(change.clause, change.operation, realm)]
+            inside = (f"{change.point}.", f"{change.point}[")
+            for path in [path for path in kept if path == change.point or path.startswith(inside)]:
+                del kept[path]
     for place, facts in seen.items():
-        kept = merged.setdefault(place, {})
-        for change in changes:
-            if (change.clause, change.operation) == place[:2] and place.realm in change.realms:
-                inside = (f"{change.point}.", f"{change.point}[")
-                for path in [path for path in kept if path == change.point or path.startswith(inside)]:
-                    del kept[path]
-        merged[place] = facts | kept
+        merged[place] = facts | merged[place]
     return {place: values for place, values in sorted(merged.items()) if values}

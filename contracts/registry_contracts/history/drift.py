@@ -7,12 +7,12 @@ number, a success instead of a refusal. Every other change may break a client.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from msgspec import Meta
 
@@ -75,7 +75,7 @@ def shown(value: Value | None) -> str | None:
 def compare(accepted: Facts, seen: Facts) -> tuple[Change, ...]:
     """Return the changes between accepted and seen facts: breaking ones first, realms with the same change together.
 
-    Only facts in both are compared: an unobserved fact has not changed, and for a new one see `not_accepted_yet`.
+    Only facts in both are compared: an unobserved fact has not changed, and for a new one see `new_facts`.
     """
     alike: dict[tuple[str, str, tuple[str, str, Value | None, Value | None]], list[str]] = defaultdict(list)
     for place, facts in seen.items():
@@ -119,19 +119,14 @@ def _is_member(point: str, facts: _Known) -> bool:
     return bool(is_member) and "object" in alternatives(str(facts.get(parent_of(point), "")))
 
 
-def not_accepted_yet(accepted: Facts, seen: Facts) -> Facts:
-    """Return the facts that the baseline lacks, except new members of known answers, which are changes."""
-    new: Facts = {}
-    for place, facts in seen.items():
+def new_facts(accepted: Facts, seen: Facts) -> Counter[str]:
+    """Count the facts that the baseline lacks, by clause; new members of known answers are changes instead."""
+    numbers: Counter[str] = Counter()
+    for place, facts in sorted(seen.items()):
         known = accepted.get(place, {})
-        fresh = {
-            point: value
-            for point, value in facts.items()
-            if point not in known and not _is_member(point, known)
-        }
-        if fresh:
-            new[place] = fresh
-    return new
+        new = sum(point not in known and not _is_member(point, known) for point in facts)
+        numbers.update({place.clause: new} if new else {})
+    return numbers
 
 
 #: Stands for a member that a realm does not have.
@@ -169,33 +164,17 @@ def _said_of(point: str, realms: Mapping[str, _Known]) -> dict[str, str]:
     return {realm: text for realm, text in said.items() if text is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class DriftCause:
-    """Changes that differ only in clause and operation, so that one change of the service explains them."""
+class DriftCause(NamedTuple):
+    """Changes that differ only in clause and operation, so that one change of the service explains them.
+
+    `says` has the operations, the change, and the clauses that leave it open.
+    """
 
     changes: tuple[Change, ...]
-
-    @property
-    def kind(self) -> str:
-        """The kind of all these changes."""
-        return self.changes[0].change
-
-    @property
-    def severity(self) -> Severity:
-        """Whether clients may break."""
-        return self.changes[0].severity
-
-    @property
-    def realms(self) -> tuple[str, ...]:
-        """The realms of all these changes, sorted."""
-        return tuple(sorted({realm for change in self.changes for realm in change.realms}))
-
-    @property
-    def says(self) -> str:
-        """The operations, the change, and the clauses that leave it open, as text."""
-        operations = dict.fromkeys(change.operation for change in self.changes if change.operation)
-        clauses = dict.fromkeys(change.clause for change in self.changes)
-        return f"{', '.join(operations) or 'the service'}: {self.changes[0].says} ({', '.join(clauses)})"
+    kind: str
+    severity: Severity
+    realms: tuple[str, ...]
+    says: str
 
 
 def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
@@ -203,7 +182,15 @@ def drift_causes(changes: Iterable[Change]) -> tuple[DriftCause, ...]:
     alike: dict[tuple[str, ...], list[Change]] = defaultdict(list)
     for change in changes:
         alike[change.change, _STATUS.sub("", change.point), change.was or "", change.now or ""].append(change)
-    return tuple(DriftCause(tuple(group)) for group in alike.values())
+    return tuple(_cause(tuple(group)) for group in alike.values())
+
+
+def _cause(changes: tuple[Change, ...]) -> DriftCause:
+    first, realms = changes[0], {realm for change in changes for realm in change.realms}
+    operations = dict.fromkeys(change.operation for change in changes if change.operation)
+    clauses = dict.fromkeys(change.clause for change in changes)
+    says = f"{', '.join(operations) or 'the service'}: {first.says} ({', '.join(clauses)})"
+    return DriftCause(changes, first.change, first.severity, tuple(sorted(realms)), says)
 
 
 class Mode(StrEnum):
@@ -300,11 +287,3 @@ def realm_difference_lines(differences: Iterable[RealmDifference]) -> Iterator[s
             for realm, value in difference.values.items():
                 realms[value].append(realm)
             yield from (f"    {', '.join(names)}: {value}" for value, names in realms.items())
-
-
-def new_fact_lines(facts: Facts) -> Iterator[str]:
-    """Yield the number of facts that the baseline lacks, for each clause."""
-    counts: dict[str, int] = defaultdict(int)
-    for place, values in facts.items():
-        counts[place.clause] += len(values)
-    yield from (f"  {clause}: {count}" for clause, count in sorted(counts.items()))

@@ -1,14 +1,15 @@
-"""Observed facts: named values for each clause, operation and realm, and the type of a change.
+"""Observations where the interface document is silent, as a sorted snapshot of facts, and the type of a change.
 
-The shape of a response has one fact per member, such as `200 body.identifier: string`: a path and alternatives like
-`null | string date-time`; a member that was sometimes missing is marked `optional`.
+A fact is a named value for a clause, operation and realm. The shape of an answer has one fact per member, such as
+`200 body.identifier: string`: a path and alternatives like `null | string date-time`; a member that was sometimes
+missing is `optional`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, Any, Final, NamedTuple
@@ -16,7 +17,18 @@ from typing import Annotated, Any, Final, NamedTuple
 import jsonschema_rs
 from msgspec import Meta
 
-from registry_contracts.file_formats import Format, Name
+from registry_contracts.file_formats import Format, Name, OpenFormat
+
+
+class Observation(OpenFormat, frozen=True):
+    """What a case saw at a point where the document is silent; `seen` is any JSON value."""
+
+    clause: Name
+    realm: Name
+    operation: str | None
+    case: Name
+    seen: Any
+
 
 #: The name of an observation's only fact.
 SEEN: Final = "seen"
@@ -53,7 +65,6 @@ class Change(Format, frozen=True, kw_only=True):
         return f"{name}{self.was}, now {self.now or 'gone'}"
 
 
-BODY: Final = "body"
 #: Between alternatives in the text of a value.
 OR: Final = " | "
 OPTIONAL: Final = "optional"
@@ -76,8 +87,7 @@ def parent_of(path: str) -> str:
     return path.removesuffix("[]") if path.endswith("[]") else path.rpartition(".")[0]
 
 
-#: Replaces keys that are values, such as identifiers and numbers.
-ANY_KEY: Final = "*"
+#: Keys that are values, such as identifiers and numbers; `*` stands for them.
 _VALUE_KEY: Final = re.compile(r"\d+|[0-9a-fA-F-]{12,}|rc-.*")
 _NAMES_ONLY: Final = str.maketrans({".": "·", "[": "(", "]": ")", "|": "/"})
 _DEEPEST: Final = 24
@@ -90,14 +100,14 @@ _KINDS: Final = {bool: "boolean", int: "integer", float: "number", dict: "object
 
 def shape_of(value: Any) -> dict[str, str]:
     """Return the kinds in a body by path, such as `body.createdOn: string date-time`, without its values."""
-    return {f"{BODY}{path}": kind for path, kind in sorted(_shape_of(value).items())}
+    return {f"body{path}": kind for path, kind in sorted(_shape_of(value).items())}
 
 
 def _shape_of(value: Any, depth: int = 0) -> dict[str, str]:
     """The kinds in a value by relative path; the items of an array are merged."""
     inner: dict[str, list[dict[str, str]]] = defaultdict(list)
     for name, member in value.items() if isinstance(value, dict) and depth <= _DEEPEST else ():
-        key = ANY_KEY if _VALUE_KEY.fullmatch(name) else name.translate(_NAMES_ONLY)
+        key = "*" if _VALUE_KEY.fullmatch(name) else name.translate(_NAMES_ONLY)
         inner[f".{key}"].append(_shape_of(member, depth + 1))
     for item in value if isinstance(value, list) and depth <= _DEEPEST else ():
         inner["[]"].append(_shape_of(item, depth + 1))
@@ -131,9 +141,6 @@ def _form_of(text: str) -> str | None:
 Value = str | tuple[str, ...]
 """Alternatives as text, or a closed set of texts, from which nothing may disappear."""
 
-#: Beginning of the names of facts about generated faults.
-FAULT: Final = "fault "
-
 
 class Place(NamedTuple):
     """Where something was observed."""
@@ -144,3 +151,54 @@ class Place(NamedTuple):
 
 
 Facts = dict[Place, dict[str, Value]]
+
+#: Members of an observation that holds the shape of an answer.
+_SHAPE: Final = frozenset({"status", "type", "body"})
+
+
+def facts_of(observations: Iterable[Observation]) -> Facts:
+    """Return observations as facts, sorted; null is no fact."""
+    noted: dict[Place, dict[str, list[Value]]] = defaultdict(lambda: defaultdict(list))
+    shapes: dict[tuple[Place, str], list[Mapping[str, str]]] = defaultdict(list)
+    for observation in observations:
+        place = Place(observation.clause, observation.operation or "", observation.realm)
+        seen = observation.seen
+        if isinstance(seen, dict) and set(seen) == _SHAPE:
+            shapes[place, text_of(seen["status"])].append(seen["body"])
+            seen = {"status": seen["status"], f"{seen['status']} type": seen["type"] or "none"}
+        for path, value in _flat(seen):
+            noted[place][path].append(value)
+    facts: Facts = {
+        place: {path: _joined(values) for path, values in named.items()} for place, named in noted.items()
+    }
+    for (place, status), bodies in shapes.items():
+        facts[place] |= {f"{status} {path}": text for path, text in merged_shapes(bodies)}
+    return {place: dict(sorted(values.items())) for place, values in sorted(facts.items())}
+
+
+def _joined(values: Collection[Value]) -> Value:
+    words = sorted({word for value in values for word in ([value] if isinstance(value, str) else value)})
+    return tuple(words) if any(isinstance(value, tuple) for value in values) else OR.join(words)
+
+
+def text_of(value: object) -> str:
+    """Return a scalar as the text that facts hold: `201`, `true`, `header`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    # The text must not contain the separator of alternatives.
+    return " ".join(str(value).split()).replace(OR, " / ")
+
+
+def _flat(seen: Any, path: str = "") -> Iterator[tuple[str, Value]]:
+    """Yield the facts of one observation, each with its name; a list is a closed set."""
+    if isinstance(seen, dict) and set(seen) == {"fault", "status"}:
+        yield f"fault {seen['fault']}", text_of(seen["status"])
+    elif isinstance(seen, dict):
+        for name, value in seen.items():
+            yield from _flat(value, f"{path}.{name}" if path else str(name))
+    elif isinstance(seen, list | tuple):
+        yield path or SEEN, tuple(text_of(value) for value in seen if value is not None)
+    elif seen is not None:
+        yield path or SEEN, text_of(seen)

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -25,12 +24,12 @@ from registry_contracts.file_formats import (
     FileName,
     Format,
     Moment,
+    Name,
     RunExitCode,
     RunWord,
     Seconds,
     Seed,
     check_moment,
-    checked,
     convert,
     one_of,
     parse,
@@ -85,16 +84,11 @@ class Entry(PastRun, kw_only=True, frozen=True):
     exit_code: RunExitCode
     cells: Cells
     series: Annotated[
-        str, Meta(description="Profile, selection and consumer; only runs of one series compare.")
-    ] = ""
+        Name, Meta(description="Profile, selection and consumer; only runs of one series compare.")
+    ]
     comparable: Annotated[
         bool, Meta(description="False: the run was narrowed, cut short, or met faults on purpose.")
-    ] = True
-
-    @property
-    def kind(self) -> str:
-        """The series, or the profile in entries without one."""
-        return self.series or self.profile
+    ]
 
     def __post_init__(self) -> None:
         """Refuse an impossible date, and a verdict with a wrong exit code."""
@@ -102,14 +96,9 @@ class Entry(PastRun, kw_only=True, frozen=True):
         same_outcome(self.verdict, self.exit_code)
 
 
-#: How many runs of one series on one target are kept; a run of all clauses takes about 50 kB.
-KEPT_RUNS: Final = 60
-
-
 def line_of(entry: Entry) -> str:
     """Return an entry as one line of JSON, clauses and realms sorted, without its line break."""
-    content = msgspec.to_builtins(entry, order="deterministic")
-    return json.dumps({"format": entry.format, **content}, separators=(",", ":"), ensure_ascii=True)
+    return msgspec.json.encode(entry, order="deterministic").decode()
 
 
 def read_line(line: str, shown: str = "the line") -> Entry:
@@ -118,30 +107,27 @@ def read_line(line: str, shown: str = "the line") -> Entry:
 
 
 FILE_NAME: Final = "history.jsonl"
+#: How many runs of one series on one target are kept; a run of all clauses takes about 50 kB.
+KEPT_RUNS: Final = 60
 #: How long to wait for the lock; adding a run takes a fraction of a second.
 _LONGEST_WAIT_SECONDS: Final = 10.0
-#: A series may grow by one in so many of the kept runs before the file is rewritten, which makes a large diff.
-_SLACK: Final = 6
 
 
 @dataclass(frozen=True)
 class History:
-    """The content of a history file: runs, oldest first.
-
-    `damaged` maps error messages to damaged lines; these are skipped, and kept when the file is rewritten.
-    """
+    """The runs of a history file, oldest first; `damaged` holds a message for each damaged line, which is skipped."""
 
     entries: tuple[Entry, ...] = ()
-    damaged: dict[str, str] = field(default_factory=dict)
+    damaged: tuple[str, ...] = ()
 
     def of(self, target: str, series: str | None = None) -> tuple[Entry, ...]:
         """Return the runs on a target, or those of one series, oldest first."""
         mine = (entry for entry in self.entries if entry.target == target)
-        return tuple(entry for entry in mine if series is None or entry.kind == series)
+        return tuple(entry for entry in mine if series is None or entry.series == series)
 
     def series_of(self, target: str) -> tuple[str, ...]:
         """Names of the series on a target, the latest first."""
-        return tuple(dict.fromkeys(entry.kind for entry in reversed(self.of(target))))
+        return tuple(dict.fromkeys(entry.series for entry in reversed(self.of(target))))
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -151,39 +137,52 @@ class History:
 
 def read(path: Path) -> History:
     """Read a history file, each run once; without a file the history is empty."""
+    return _history(_lines(path))
+
+
+def _lines(path: Path) -> list[tuple[str, Entry | str]]:
+    """The lines of a history file, each with its run, or with what is wrong with it."""
     try:
         text = read_bytes(path).decode("utf-8", errors="replace")
     except FileNotFoundError:
-        return History()
+        return []
     except OSError as error:
         raise UsageError(f"cannot read the history {path}: {error.strerror}") from error
-    runs: dict[str, Entry] = {}
-    damaged: dict[str, str] = {}
+    lines: list[tuple[str, Entry | str]] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        try:
-            entry = read_line(line, f"{path}:{number}") if line.strip() else None
-        except UsageError as error:
-            damaged[str(error)] = line
+        if line.strip():
+            try:
+                lines.append((line, read_line(line, f"{path}:{number}")))
+            except UsageError as error:
+                lines.append((line, str(error)))
+    return lines
+
+
+def _history(lines: Iterable[tuple[str, Entry | str]]) -> History:
+    runs: dict[str, Entry] = {}
+    damaged = []
+    for _, found in lines:
+        if isinstance(found, Entry):
+            runs.setdefault(found.run, found)
         else:
-            runs |= {entry.run: entry} if entry and entry.run not in runs else {}
-    return History(tuple(sorted(runs.values(), key=lambda entry: (entry.started, entry.run))), damaged)
+            damaged.append(found)
+    entries = sorted(runs.values(), key=lambda entry: (entry.started, entry.run))
+    return History(tuple(entries), tuple(damaged))
 
 
 def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> None:
-    """Add a run to a history file, once, under a lock; remove the oldest runs of a series that has grown too long."""
+    """Add a run to a history file, once, under a lock; of its series only the latest `keep` runs stay."""
     with _locked(path):
-        before = read(path)
-        series = before.of(entry.target, entry.kind)
+        lines = _lines(path)
+        before = _history(lines)
         if any(other.run == entry.run for other in before.entries):
             return
-        if len(series) < keep + keep // _SLACK:
-            _add_line(path, entry)
-            return
-        old = {other.run for other in series[: -keep + 1 or None]}
-        kept = [line_of(other) for other in (*before.entries, entry) if other.run not in old]
-        fresh = path.with_name(f".{path.name}-{os.getpid()}")
-        fresh.write_text("".join(f"{line}\n" for line in [*kept, *before.damaged.values()]), "utf-8")
-        fresh.replace(path)
+        old = before.of(entry.target, entry.series)[: -keep + 1 or None]
+        kept = [line for line, found in lines if found not in old]
+        file = path.resolve()  # the path may be a link
+        fresh = file.with_name(f".{file.name}-{os.getpid()}")
+        fresh.write_text("".join(f"{line}\n" for line in [*kept, line_of(entry)]), "utf-8")
+        fresh.replace(file)
 
 
 @contextmanager
@@ -199,16 +198,6 @@ def _locked(path: Path) -> Iterator[None]:
         raise UsageError(f"cannot write the history {path}: another run holds its lock") from None
     except OSError as error:
         raise UsageError(f"cannot write the history {path}: {error.strerror}") from None
-
-
-def _add_line(path: Path, entry: Entry) -> None:
-    """Append without rewriting, so that two branches of a repository merge line by line."""
-    with path.open("ab+") as file:
-        # A run that was killed while it wrote may have left a line without line break.
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 1))
-        cut = size > 0 and file.read(1) != b"\n"
-        file.write((b"\n" if cut else b"") + line_of(entry).encode() + b"\n")
 
 
 #: Runs over which flips are counted.
@@ -316,8 +305,7 @@ def past_of(history: History, target: str, series: str) -> Past:
 
 def write_past(folder: Path, past: Past) -> None:
     """Write `past.json` into a run folder."""
-    text = json.dumps(checked(past, Past, PAST_FILE_NAME), separators=(",", ":"))
-    (folder / PAST_FILE_NAME).write_text(text + "\n", "utf-8")
+    (folder / PAST_FILE_NAME).write_bytes(msgspec.json.encode(past) + b"\n")
 
 
 def read_past(folder: Path) -> Past:

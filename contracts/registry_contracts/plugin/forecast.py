@@ -54,7 +54,7 @@ class Forecast:
             for clause in map(catalogue.clause, case.clauses):
                 of_it = case.realm in clause.realms and clause.untested is None and clause.id not in UNIVERSAL
                 concerned = not case.operation or case.operation in clause.operations
-                if of_it and concerned and (consumer is None or consumer.covers(clause, case.realm)):
+                if of_it and concerned and consumer.covers(clause, case.realm):
                     of_cells[clause.id, case.realm].append(case)
             if not case.lacks(self._target):
                 own, dealt = case.sends(selection.profile)

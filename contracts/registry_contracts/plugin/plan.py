@@ -103,7 +103,7 @@ class Selection:
             clause.id
             for clause in load_catalogue()
             if (not self.clauses or clause.id in self.clauses)
-            and (consumer is None or any(consumer.covers(clause, realm) for realm in clause.realms))
+            and any(consumer.covers(clause, realm) for realm in clause.realms)
         ]
 
 
@@ -243,9 +243,9 @@ def _limited(terms: Terms, realms: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         UsageError: there is none.
     """
-    used = terms.consumer.realms if terms.consumer else ()
+    used = terms.consumer.realms
     limited = tuple(realm for realm in realms if realm in used or not used)
-    if terms.consumer and not limited:
+    if used and not limited:
         raise UsageError(
             f"{terms.consumer.file} uses {', '.join(used)}, but the run is for {', '.join(realms)}; "
             "name a realm that is in both"

@@ -186,7 +186,7 @@ class Preflight:
     session: Session
     realms: tuple[str, ...]
     writes: bool = False
-    consumer: Consumer | None = None
+    consumer: Consumer = field(default_factory=Consumer)
     limit: int = field(default=_MOST_REQUESTS, init=False)
     attempts: dict[str, Attempt] = field(default_factory=lambda: defaultdict(lambda: Attempt(1)), init=False)
 
@@ -333,14 +333,14 @@ class Preflight:
 
         The first realm that accepts a write is enough. If none does, nothing can be judged.
         """
-        if not self.writes or not (self.consumer is None or any(map(self.consumer.uses, first_writes()))):
+        if not self.writes or not any(map(self.consumer.uses, first_writes())):
             return
         lacking: dict[str, str] = {}
         for realm in self._reading:
             if not self._affords(_WRITE_COSTS):
                 return
             first = self._rights.first_write(AUTHOR, realm)
-            if first.unknown_schema and self.consumer is None:
+            if first.unknown_schema and not self.consumer:
                 others = (other for other in self._reading if other != realm and self._affords(1))
                 everywhere = not any(map(self._rights.knows_schema, others))
                 yield _schema_unknown(realm, "contact_schema", first.unknown_schema, stops=everywhere)
@@ -360,7 +360,7 @@ class Preflight:
         """Check whether a realm knows the workflow schema of its settings; the first that does is enough."""
         named = [realm for realm in self.realms if self._target.realm_settings(realm).workflow_schema]
         refusals: dict[str, str] = {}
-        if not self.writes or self.consumer is not None or not self._affords(len(named)):
+        if not self.writes or self.consumer or not self._affords(len(named)):
             return
         for realm in named:
             refusals[realm] = self._rights.unknown_workflow_schema(realm)

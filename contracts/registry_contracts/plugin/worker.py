@@ -19,11 +19,12 @@ from registry_contracts.checks.outcomes import Attempt, Result, confirm
 from registry_contracts.errors import breakdown
 from registry_contracts.evidence.findings import UNWEIGHED, Finding, Reproduce
 from registry_contracts.evidence.journal import Journal, journal_path
-from registry_contracts.evidence.record import AssertionCount, Block, Left, Observation, Untested, Verdict
+from registry_contracts.evidence.record import AssertionCount, Block, Left, Untested, Verdict
 from registry_contracts.evidence.record import Case as EndedCase
 from registry_contracts.exchanges import transcript
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.redaction import redacted
+from registry_contracts.history.observed_facts import Observation
 from registry_contracts.interface.catalogue import Catalogue, Level, load_catalogue
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.plugin.case import Case, Ending
@@ -140,7 +141,7 @@ class Worker(Session):
         terms = self.selection.terms
         fails = any(
             self.catalogue.clause(clause).level is Level.MUST
-            and terms.counts(clause, case.realm, operation)
+            and terms.consumer.counts(clause, case.realm, operation)
             and not terms.accepted(clause, case.realm, operation, self.day)
             for clause, operation in contradicted
         )
@@ -182,12 +183,10 @@ class Worker(Session):
             **structs.asdict(case.begun),
             doc=case.doc,
             deals=case.deals,
-            profile=str(self.selection.profile),
             outcome=ending.verdict,
             reason=text(ending.reason) if ending.reason else None,
-            blocked_by=Block(by.operation, realm, text(by.cause), by.clause) if by else None,
+            blocked_by=Block(by.operation, text(by.cause), by.clause) if by else None,
             attempts=len(attempts),
-            started=started.isoformat(),
             seconds=(datetime.now(UTC) - started).total_seconds(),
             requests=sum(len(attempt.exchanges) for attempt in attempts),
             assertions=tuple(

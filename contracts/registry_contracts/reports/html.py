@@ -13,7 +13,6 @@ from typing import Any, Final
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from registry_contracts.evidence import observations
 from registry_contracts.evidence.causes import Cause
 from registry_contracts.evidence.cells import Cell, counts_for
 from registry_contracts.evidence.findings import Finding
@@ -22,6 +21,7 @@ from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.transcript import heading, request_text, response_text
 from registry_contracts.history.drift import shown
+from registry_contracts.history.observed_facts import facts_of
 from registry_contracts.history.runs import Past, PastRun, read_past
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.reports.cards import Card, cards_of
@@ -155,7 +155,7 @@ def _families(verdict: RunVerdict) -> Mapping[str, list[dict[str, Cell]]]:
 def _facts(record: RunRecord) -> Mapping[tuple[str, str], list[str]]:
     """What was observed at silent points, as text, by clause and realm."""
     facts: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for place, values in observations.facts_of(record.observations).items():
+    for place, values in facts_of(record.observations).items():
         facts[place.clause, place.realm] += [
             f"{place.operation} {point}: {shown(value)}" for point, value in values.items()
         ]

@@ -9,10 +9,9 @@ from typing import Final, NamedTuple
 
 from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.accepted import WARNING_DAYS, DeviationOutcome, DeviationState
-from registry_contracts.evidence.cells import Cell
+from registry_contracts.evidence.cells import Cell, Remedy, of_the_end
 from registry_contracts.evidence.findings import Standing
 from registry_contracts.evidence.record import RunRecord, Verdict
-from registry_contracts.evidence.remedies import Remedy, of_the_end, remedies_of
 from registry_contracts.evidence.verdicts import RunVerdict, faults_in_words
 from registry_contracts.history.runs import read_past
 from registry_contracts.reports.cards import following
@@ -69,10 +68,9 @@ _ANSWERS_FOR = {
 
 def statuses(record: RunRecord, verdict: RunVerdict) -> tuple[Status, ...]:
     """Return the statuses contract, blocked by findings, settings, environment and suite."""
-    cells = remedies_of(record, verdict.cells, verdict.findings, verdict.blocked)
-    missing = Counter(remedy for _, remedy in cells)
+    missing = Counter(cell.remedy for cell in verdict.cells)
     of = {name: sum(missing[remedy] for remedy in remedies) for name, remedies in _ANSWERS_FOR.items()}
-    outside = sum(remedy is None and not cell.verdict.given for cell, remedy in cells)
+    outside = sum(cell.remedy is None and not cell.verdict.given for cell in verdict.cells)
     verdicts = of | {"contract": missing[None] - outside, "suite": of["suite"] + outside}
     answers = {
         "contract": _contradicted(verdict) or _judged(verdict),

@@ -14,7 +14,7 @@ from registry_contracts.evidence.accepted import DeviationOutcome, WaiverOutcome
 from registry_contracts.evidence.causes import Cause
 from registry_contracts.evidence.coverage_level import CoverageLevel
 from registry_contracts.evidence.findings import Finding, FindingIds
-from registry_contracts.evidence.record import Environment, Left, Observation, RunRecord, Verdict
+from registry_contracts.evidence.record import Environment, Left, RunRecord, Verdict
 from registry_contracts.evidence.repairs import Repair
 from registry_contracts.evidence.verdicts import RunVerdict
 from registry_contracts.file_formats import (
@@ -33,7 +33,7 @@ from registry_contracts.file_formats import (
     same_outcome,
     write_file,
 )
-from registry_contracts.history.observed_facts import Change
+from registry_contracts.history.observed_facts import Change, Observation
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.model.coverage import Coverage, coverage_of
 from registry_contracts.model.rows import PAIRS, TRIPLES
@@ -198,7 +198,7 @@ def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:
         verdict=verdict.word,
         complete=not verdict.problems,
         target=target_of(record),
-        consumer=run.terms.consumer and _filled(ConsumerEntry, run.terms.consumer),
+        consumer=_filled(ConsumerEntry, run.terms.consumer) if run.terms.consumer else None,
         cases=len(record.cases),
         counts={name: verdict.count(name) for name in Verdict},
         clauses=_clauses(verdict),

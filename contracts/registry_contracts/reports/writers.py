@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from registry_contracts.errors import RegistryContractsError, breakdown
-from registry_contracts.evidence import observations, run_comparison
+from registry_contracts.evidence import run_comparison
 from registry_contracts.evidence.journal import journals_in
 from registry_contracts.evidence.record import RunRecord
 from registry_contracts.evidence.run_comparison import drift_of
@@ -42,7 +42,7 @@ WRITERS: Final[Mapping[str, tuple[Writer, str]]] = {
     "findings": (cards.write, cards.FOLDER_NAME),
     "junit": (build_server.write, build_server.FILE_NAME),
     "har": (_write_har, har.FILE_NAME),
-    "observations": (observations.write, observations.FILE_NAME),
+    "observations": (run_comparison.write_observations, run_comparison.OBSERVATIONS_FILE),
     "summary": (summary.write, summary.FILE_NAME),
     "history": (run_comparison.write, run_comparison.FILE_NAME),
 }

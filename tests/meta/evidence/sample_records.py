@@ -61,10 +61,8 @@ def case(name: str, outcome: str, held: int = 0, contradicted: int = 0, **change
         realm="abs-dev",
         clauses=("c",),
         operations=("getDraft",),
-        profile="gate",
         outcome=Verdict(outcome),
         attempts=1,
-        started="2026-05-10T08:00:01+00:00",
         seconds=0.1,
         requests=1,
         assertions=(count,) if held or contradicted else (),
@@ -170,7 +168,7 @@ class Story:
         changes |= {"id": f"test_draft.py::test_{name}[{realm}-{operation}-{len(self.cases)}]"}
         changes |= {"realm": realm, "clauses": (name,), "operations": BY_NAME[name].operations}
         if blocked:
-            changes["blocked_by"] = Block(blocked, realm, f"{blocked}: answered 404")
+            changes["blocked_by"] = Block(blocked, f"{blocked}: answered 404")
         about = f"{name} on {operation}"
         self.cases.append(case(about, outcome, held, contradicted, operation=operation, **changes))
 
@@ -231,7 +229,6 @@ def write_run_file(folder: Path, workers: Sequence[str] = ("main",), **changes: 
         "workers": len(workers),
         "versions": {"suite": version("registry-contracts")},
         "expected_workers": list(workers),
-        "token": "a",
     }
     (folder / "run.json").write_text(json.dumps(plain(run_facts(**usual | changes))), "utf-8")
     return folder

@@ -1,7 +1,4 @@
-"""A gate: what a consumer uses decides, waivers have reasons, and a kept run answers unless it cannot tell.
-
-Files of terms that cannot be used: one line with file, line, what is wrong and what to do.
-"""
+"""A gate: what a consumer uses, waivers, kept runs, and one line for a file of terms that cannot be used."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Journals make one record, and what is absent, cut or foreign is told; which folders of runs are kept."""
+"""Journals make one record, which names what is absent, cut or foreign; which run folders are kept."""
 
 import json
 from collections.abc import Callable
@@ -11,9 +11,10 @@ import pytest
 
 from registry_contracts.errors import SuiteError, UsageError
 from registry_contracts.evidence.journal import Journal, journal_path
-from registry_contracts.evidence.record import CaseBegun, Narrowed, Observation, Verdict
+from registry_contracts.evidence.record import CaseBegun, Narrowed, Verdict
 from registry_contracts.evidence.run_comparison import is_comparable
 from registry_contracts.evidence.run_folder import collect, new_folder, prune
+from registry_contracts.history.observed_facts import Observation
 from registry_contracts.session.pipeline import FaultEvent
 from tests.meta.evidence.sample_records import Story, case, write_exchange, write_run_file
 
@@ -92,7 +93,7 @@ def test_a_record_is_whole_when_every_case_that_was_to_run_has_run(
 ) -> None:
     write_journal(tmp_path, "main", "one", "two")
     write_journal(tmp_path, "gw0", "three", **journal)
-    record = collect(write_run_file(tmp_path, ("main", "gw0"), **{"token": "a", **facts}))
+    record = collect(write_run_file(tmp_path, ("main", "gw0"), **facts))
     assert (record.problems, record.crashes) == (problems, crashes)
     assert [each.id for each in record.cases if each.outcome is Verdict.ERROR] == errors
 

@@ -1,4 +1,4 @@
-"""What was not judged is grouped by what would remedy it; what is put right is counted, at one place as advice."""
+"""Unjudged verdicts are grouped by remedy; repaired faults are counted, and at one place they are a finding."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,9 +8,9 @@ import pytest
 from msgspec import structs
 
 from registry_contracts.errors import ExitCode
+from registry_contracts.evidence.cells import NEXT_STEPS, Remedy
 from registry_contracts.evidence.findings import Standing
 from registry_contracts.evidence.record import QUIET, Block, Narrowed, RunRecord, Verdict
-from registry_contracts.evidence.remedies import NEXT_STEPS, Remedy
 from registry_contracts.evidence.repairs import Repair
 from registry_contracts.evidence.verdicts import RunVerdict, judge
 from registry_contracts.exchanges.exchange import Exchange, Response
@@ -22,7 +22,7 @@ from tests.meta.evidence.sample_records import case, clause, run_record
 
 ACCOUNT = "the author's account may not write in abs-dev: saveDraft was answered 403"
 ROOM = "no room for more (setting pace.permanent_records)"
-REFUSED = {"blocked_by": Block("saveDraft", "abs-dev", "answered 400")}
+REFUSED = {"blocked_by": Block("saveDraft", "answered 400")}
 ABOUT = clause("draft-get-content", "must", "getDraft", realms=("abs-dev",))
 #: By name: how a case ends and why, what else of it, faults; the remedy, and the status that answers for it.
 ROWS: dict[str, Any] = {
@@ -140,30 +140,34 @@ def test_what_one_realm_shows_is_a_finding(places: tuple[int, ...], operation: s
     assert all(says in finding.seen for finding in findings)
 
 
+USUALLY = range(2, 50, 5)
+
+
 @pytest.mark.parametrize(
-    ("numbers", "unanswered"),
+    ("fault", "numbers", "unanswered"),
     [
-        # Everywhere; too seldom; another place met it, too, without an answer; nothing was put right.
-        (range(0, 100, 3), ()),
-        ((2, 7), ()),
-        (range(2, 50, 5), (3,)),
-        ((), range(2, 50, 5)),
+        # Everywhere; too seldom; another place met it, too, without an answer; nothing was repaired.
+        (BUSY, range(0, 100, 3), ()),
+        (BUSY, (2, 7), ()),
+        (BUSY, USUALLY, (3,)),
+        (BUSY, (), USUALLY),
+        # The answer says that a cache or gateway sent it.
+        *(
+            (f"{BUSY} ({mark})", USUALLY, ())
+            for mark in ("age", "via, age", "x-cache: hit", "via, server: awselb")
+        ),
     ],
 )
-def test_network_faults_are_counted_and_no_finding(numbers: Iterable[int], unanswered: Iterable[int]) -> None:
-    verdict = judged(met(BUSY, numbers, unanswered))
+def test_network_faults_are_counted_and_no_finding(
+    fault: str, numbers: Iterable[int], unanswered: Iterable[int]
+) -> None:
+    verdict = judged(met(fault, numbers, unanswered))
     assert verdict.findings == ()
     assert sum(each.times for each in verdict.repairs) == len([*numbers])
 
 
-@pytest.mark.parametrize("mark", ["age", "via, age", "x-cache: hit", "via, server: awselb"])
-def test_what_says_itself_that_it_is_on_the_way_is_no_finding(mark: str) -> None:
-    assert judged(met(f"{BUSY} ({mark})", range(2, 50, 5))).findings == ()
-    assert judged(met(f"{BUSY} (via)", range(2, 50, 5))).findings
-
-
-def test_what_strikes_while_one_operation_is_asked_for_is_weather() -> None:
-    record = met(BUSY, range(2, 50, 5))
+def test_a_disturbance_while_one_operation_is_called_is_no_finding() -> None:
+    record = met(f"{BUSY} (via)", USUALLY)
     assert judged(record).findings
     together = sorted(record.exchanges.items(), key=lambda pair: str(pair[1].operation))
     assert not judged(replace(record, exchanges=dict(together))).findings

@@ -1,7 +1,4 @@
-"""What cases noted becomes flat facts; which changes break a client, and which the baseline takes in.
-
-Drift of whole runs: what fails a run, the baseline that it keeps, and the command that accepts changes.
-"""
+"""Observations become facts; which changes break a client, what drift fails a run, and the command that accepts it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,14 +7,13 @@ from typing import Any
 import pytest
 
 from registry_contracts.errors import ExitCode, UsageError
-from registry_contracts.evidence.observations import ObservationsFile, PlaceFacts, facts_of
-from registry_contracts.evidence.record import Observation
+from registry_contracts.evidence.run_comparison import ObservationsFile, PlaceFacts
 from registry_contracts.evidence.verdicts import judge
 from registry_contracts.file_formats import write_file
 from registry_contracts.history import baseline
 from registry_contracts.history.baseline import Baseline, DriftSettings, accept_facts, read, write
 from registry_contracts.history.drift import ADDED, CHANGED, GONE, NO_DRIFT, DriftReport, Mode, compare
-from registry_contracts.history.observed_facts import Facts, Place, Severity, shape_of
+from registry_contracts.history.observed_facts import Facts, Observation, Place, Severity, facts_of, shape_of
 from registry_contracts.interface.catalogue import Clause, Level
 from tests.meta.evidence.sample_records import case, run_record
 from tests.meta.program import RunCommand

@@ -28,6 +28,8 @@ def made_run(day: int, verdict: str = "pass", **more: Any) -> Entry:
         "requests": 2000,
         "seconds": 30.5,
         "counts": {verdict: 1},
+        "series": "gate",
+        "comparable": True,
         "cells": {"draft-get-content": {"abs-dev": Seen(verdict, 4, 0.25)}},
     }
     return Entry(**plain | more)
@@ -40,7 +42,7 @@ def test_runs_are_appended_once_and_leave_earlier_lines_untouched(tmp_path: Path
         list(pool.map(lambda day: runs.append(path, made_run(day)), range(1, 21)))
     before = path.read_text()
     runs.append(path, made_run(2))
-    assert (path.read_text(), len(runs.read(path).entries), runs.read(path).damaged) == (before, 20, {})
+    assert (path.read_text(), len(runs.read(path).entries), runs.read(path).damaged) == (before, 20, ())
     runs.append(path, made_run(21))
     assert path.read_text().startswith(before)
 

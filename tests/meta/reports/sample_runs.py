@@ -11,10 +11,10 @@ from typing import Any
 
 from registry_contracts.evidence.findings import Reproduce
 from registry_contracts.evidence.journal import Journal, journal_path, utc_now
-from registry_contracts.evidence.record import Block, Case, Left, Observation
+from registry_contracts.evidence.record import Block, Case, Left
 from registry_contracts.exchanges.exchange import BodyEntry, RequestEntry, ResponseEntry
 from registry_contracts.history import baseline
-from registry_contracts.history.observed_facts import Facts, Place
+from registry_contracts.history.observed_facts import Facts, Observation, Place
 from registry_contracts.history.runs import Past, PastRun, Trend, write_past
 from registry_contracts.interface.catalogue import Clause, Level
 from registry_contracts.session.pipeline import FaultEvent
@@ -88,7 +88,7 @@ def first_worker(journal: Journal) -> None:
     again = Reproduce("run --finding 0", (f"curl -d '{HOSTILE}'",))
     told: dict[str, Any] = {"seen": HOSTILE, "reproduce": again}
     journal.write("finding", finding(failed, reproduced=2, exchanges=shown, **told))
-    blocked = Block("getDraft", "abs-dev", "getDraft gives other content")
+    blocked = Block("getDraft", "getDraft gives other content")
     ending(journal, removes, "abs-dev", "inconclusive", blocked_by=blocked)
     advised = ending(journal, code, "abs-dev", "advisory", held=1)
     journal.write("finding", finding(advised, reproduced=2, **told))

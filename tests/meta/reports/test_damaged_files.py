@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from registry_contracts.errors import RegistryContractsError
-from registry_contracts.evidence import observations, terms
+from registry_contracts.evidence import run_comparison, terms
 from registry_contracts.evidence.run_folder import collect
 from registry_contracts.history import baseline, runs
 from registry_contracts.reports import verdict_json
@@ -24,7 +24,7 @@ from tests.meta.sandbox_client import settings_of
 #: Name of a file → what reads it.
 FILES: dict[str, Callable[[Path], object]] = {
     "verdict.json": verdict_json.read,
-    "observations.json": lambda path: observations.read(path.parent).facts,
+    "observations.json": lambda path: run_comparison.read_observations(path.parent).facts,
     "run.json": lambda path: collect(path.parent),
     "drift.json": lambda path: baseline.load_drift_settings(path.parent),
     "past.json": lambda path: runs.read_past(path.parent),
