@@ -7,7 +7,7 @@ one server error among them neither hides the rest nor counts twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from registry_contracts.cases.contents import reworded
 from registry_contracts.cases.sample_records import Samples
@@ -29,7 +29,6 @@ from registry_contracts.checks.workflow import Row, ended_in
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response
 from registry_contracts.file_formats import json_value
-from registry_contracts.interface.description import operations_with
 from registry_contracts.session.actor import DEFAULT, Actor
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import DOCUMENT_REALMS
@@ -117,6 +116,11 @@ def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: 
     for uid in uids:
         absent, expected = not readers.carries_identifier(answer, uid), f"no draft under {uid!r} in the list"
         claim.holds(absent, *causes, listed, expected=expected, seen="the list names it")
+
+
+def need_info(world: World) -> bool:
+    """Require that a saved draft has info."""
+    return done(world.author.get_draft_info(world.shared_draft().uid)).success
 
 
 def never_used() -> str:
@@ -327,18 +331,6 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return f"was answered {exchange.answer.quote()}"
 
 
-def need_ordinary_life(world: World) -> None:
-    """Check once that a draft under an ordinary uid can be saved, read and deleted."""
-    world.once("life of an ordinary draft", lambda: _live(world))
-
-
-def _live(world: World) -> bool:
-    draft = world.draft()
-    for name in operations_with(needs="draft", safe=True):
-        done(world.author.send(name, path={"uid": draft.uid}))
-    return need_as_saved(world.author, draft) and need_removal(world, draft)
-
-
 def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
     """The operation to blame when the exists check finds a deleted draft, and the read that proves the check wrong."""
     read = world.author.get_draft(uid)
@@ -356,33 +348,26 @@ def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> 
     )
 
 
-def claim_as_ordinary(expect: Expect, world: World, clause: str, exchange: Exchange) -> None:
-    """Claim that an operation on a draft is accepted under a special uid, just as under an ordinary one."""
-    if not usable(exchange).success:
-        need_ordinary_life(world)
-    expect(clause, exchange.operation).accepted(exchange)
+#: Clauses that must hold of ordinary drafts before a special uid can be judged.
+ORDINARY: Final = (
+    *("draft-get-content", "draft-exists-present", "draft-info-present"),
+    *("draft-exists-absent", "draft-delete-removes"),
+)
 
 
-def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()) -> None:
-    """Claim that a draft can be saved, found and read under a uid, and deleted if the clause covers deletion.
+def claim_life_under(world: World, expect: Expect, clause: str, uid: str) -> None:
+    """Claim that a draft can be saved, found and read under a uid, and deleted; of an ordinary one, see `ORDINARY`.
 
-    Args:
-        also: Further operations that find the draft, such as `getDraftInfo`.
+    Operations that the clause does not cover are not judged.
     """
     path, document = {"uid": uid}, world.samples.draft(uid)
-    claim_as_ordinary(expect, world, clause, world.save(uid, document))
-    read = world.author.send("getDraft", path=path)
-    claim_as_ordinary(expect, world, clause, read)
-    if not readers.holds_document(usable(read), document):
-        need_ordinary_life(world)
-    expect(clause, "getDraft").shows(read, document)
-    for operation in ("draftExists", *also):
-        claim_as_ordinary(expect, world, clause, world.author.send(operation, path=path))
-    deleted = world.author.send("deleteDraft", path=path)
+    expect(clause, "saveDraft").accepted(world.save(uid, document))
+    expect(clause, "getDraft").shows(world.author.send("getDraft", path=path), document)
+    for operation in ("draftExists", "getDraftInfo"):
+        for claim in expect.on(clause, operation):
+            claim.accepted(world.author.send(operation, path=path))
     for claim in expect.on(clause, "deleteDraft"):
-        claim_as_ordinary(expect, world, clause, deleted)
+        deleted = world.author.send("deleteDraft", path=path)
+        claim.accepted(deleted)
         check = world.author.send("draftExists", path=path)
-        found = usable(check).success
-        if found:
-            need_ordinary_life(world)
-        claim.holds(not found, deleted, check, expected=f"no draft under {uid}")
+        claim.holds(not usable(check).success, deleted, check, expected=f"no draft under {uid}")

@@ -5,7 +5,6 @@ import pytest
 from registry_contracts.cases import (
     Actor,
     Attempt,
-    Deal,
     Expect,
     Properties,
     World,
@@ -13,6 +12,7 @@ from registry_contracts.cases import (
     contract,
     done,
     draft_lives,
+    drafts,
     drawn_contents,
     identifiers,
     overlapping,
@@ -37,11 +37,12 @@ def test_promises_hold_over_many_calls(players: draft_lives.Players, properties:
     draft_lives.claim_promises_hold(players, properties)
 
 
-@contract(*identifiers.ALIKE_CLAUSES, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=0, dealt=45)
-def test_alike_identifiers_name_drafts_of_their_own(world: World, expect: Expect, deal: Deal) -> None:
+@pytest.mark.parametrize("kind", identifiers.ALIKE)
+@contract(*identifiers.ALIKE_CLAUSES, operations=(*OPERATIONS[:3], "deleteDraft"), turns=True, requests=22)
+@contract(relies_on=drafts.ORDINARY)
+def test_alike_identifiers_name_drafts_of_their_own(world: World, expect: Expect, kind: str) -> None:
     """Identifiers that differ only in their signs, or only far from the start, name separate drafts."""
-    for kind in deal(identifiers.ALIKE):
-        identifiers.claim_told_apart(world, expect, kind)
+    identifiers.claim_told_apart(world, expect, kind)
 
 
 @contract("draft-info-current", requests=5)
@@ -67,9 +68,9 @@ def test_overlapping_calls_on_drafts_keep_their_promises(
 ) -> None:
     """Two accounts save, read and delete drafts at the same time, and each affects only its own."""
     world, other = players.world, players.other
-    drafts = overlapping.OverlappingDrafts([world.author, other or world.author], world, expect)
-    drafts.claim_promises_hold()
-    drafts.claim_contents_kept(drawn_contents.largest(properties))
+    overlap = overlapping.OverlappingDrafts([world.author, other or world.author], world, expect)
+    overlap.claim_promises_hold()
+    overlap.claim_contents_kept(drawn_contents.largest(properties))
 
 
 @contract(
