@@ -213,27 +213,6 @@ def need_removal(world: World, draft: Draft | None = None) -> bool:
     return require(gone, operation, "leaves the draft where it was, or finds it there")
 
 
-def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> tuple[str, str]:
-    """The clause and operation to blame when a draft was lost before its own deletion, tried on a fresh draft.
-
-    The loss may need a refused request just before it, so one is sent.
-
-    Args:
-        accounts: Accounts that may have caused it by saving or deleting a draft of their own.
-    """
-    uid = world.draft(by=owner).uid
-
-    for account in accounts:
-        account.get_draft(never_used())
-        another = world.draft(by=account)
-        if not is_there(owner, uid):
-            return "draft-save-spares-others", "saveDraft"
-        account.delete_draft(another.uid)
-        if not is_there(owner, uid):
-            return "draft-delete-spares-others", "deleteDraft"
-    return "draft-delete-removes", "deleteDraft"
-
-
 def accepted_with_errors(saved: Exchange) -> bool:
     """Whether a save returned success and errors; the document does not say whether that draft is kept."""
     return usable(saved).success and not taken(saved)

@@ -4,7 +4,6 @@ import pytest
 
 from registry_contracts.cases import (
     Actor,
-    Attempt,
     Expect,
     Properties,
     World,
@@ -23,14 +22,14 @@ OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDra
 
 
 @pytest.fixture
-def players(world: World, another: Actor | None, expect: Expect, attempt: Attempt) -> draft_lives.Players:
+def players(world: World, another: Actor | None, expect: Expect) -> draft_lives.Players:
     """The author, and the other account if the settings name one."""
-    players = draft_lives.Players(world, another, expect, attempt)
+    players = draft_lives.Players(world, another, expect)
     players.worked.add(f"deleteDraft by {world.author.role}")  # the case relies on it
     return players
 
 
-@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=137, nightly=2100, turns=True)
+@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=80, nightly=700, turns=True)
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """After any calls of both accounts, saved drafts exist and deleted ones are gone."""
