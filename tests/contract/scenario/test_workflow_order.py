@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from registry_contracts.cases import Expect, WorkflowRecords, World, contract, requests, submissions
+from registry_contracts.cases import Expect, WorkflowRecords, World, contract, factors, requests, submissions
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from registry_contracts.cases import Expect, WorkflowRecords, World, contract, r
         )
     ],
 )
-@contract(requests=1)
+@contract(operations=factors.WORKFLOW, requests=1)
 def test_realm_and_schema_count_before_the_content(
     world: World,
     records: WorkflowRecords,
