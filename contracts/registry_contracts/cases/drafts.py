@@ -27,8 +27,7 @@ from registry_contracts.checks.outcomes import (
 )
 from registry_contracts.checks.workflow import Row, ended_in
 from registry_contracts.exchanges import readers
-from registry_contracts.exchanges.exchange import Exchange, Response
-from registry_contracts.file_formats import json_value
+from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import DEFAULT, Actor
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import DOCUMENT_REALMS
@@ -149,34 +148,6 @@ def claim_unchanged(claim: Claim, world: World, draft: Draft, *before: Exchange)
     claim.holds(same, *before, read, expected=expected, seen=seen)
 
 
-def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
-    """Claim that reading a draft does not return its document; `before` should have prevented it.
-
-    Raises:
-        Blocked: no draft is returned with its document, so nothing can be concluded.
-    """
-    read = world.author.get_draft(draft.uid)
-    hidden = not _given(usable(read), draft.document)
-    if hidden:
-        world.once("draft-get-content holds", lambda: need_as_saved(world.author, world.shared_draft()))
-    claim.holds(hidden, *(before or (draft.exchange,)), read, expected="nothing of it")
-
-
-def _given(answer: Response, document: dict[str, Any]) -> bool:
-    """Whether an answer holds a document: as JSON, or as a text with JSON in it."""
-    texts = (value for value in readers.values(answer.json) if isinstance(value, str))
-    return readers.holds_document(answer, document) or any(
-        readers.includes(_parsed(text), document) for text in texts
-    )
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json_value(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
     """Claim that members that a later save left out are gone."""
     out = before.keys() - after.keys()
@@ -192,30 +163,12 @@ def is_there(account: Actor, uid: str) -> bool:
     return usable(account.draft_exists(uid)).success or usable(account.get_draft(uid)).success
 
 
-def claim_stored(claim: Claim, account: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
-    """Claim that some read finds a draft whose first save was accepted; other saves are not judged.
-
-    Args:
-        claim: About the first save; other claims judge the content.
-        reads: Earlier reads of the draft; it is read again only if none of them found it.
-    """
-    if taken(saved):
-        there = any(usable(read).success for read in reads) or is_there(account, uid)
-        claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
-
-
 def need_removal(world: World, draft: Draft | None = None) -> bool:
     """Require that the exists check does not find a deleted draft."""
     uid = (draft or world.draft()).uid
     done(world.author.delete_draft(uid))
     gone = not usable(world.author.draft_exists(uid)).success
-    operation, _ = ("", ()) if gone else _at_fault_for(world, uid)
-    return require(gone, operation, "leaves the draft where it was, or finds it there")
-
-
-def accepted_with_errors(saved: Exchange) -> bool:
-    """Whether a save returned success and errors; the document does not say whether that draft is kept."""
-    return usable(saved).success and not taken(saved)
+    return require(gone, "deleteDraft", "leaves the draft where it was, or draftExists finds it there")
 
 
 def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
@@ -229,8 +182,8 @@ def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, docume
     """
     if usable(saved).refusal:
         return "refused"
-    if accepted_with_errors(saved):
-        return "errors"
+    if not taken(saved):
+        return "errors"  # the document does not say whether that draft is kept
     claim.shows(read, document)
     return "kept"
 
@@ -308,23 +261,6 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
         return ""
     not_of_the_way((exchange,))
     return f"was answered {exchange.answer.quote()}"
-
-
-def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
-    """The operation to blame when the exists check finds a deleted draft, and the read that proves the check wrong."""
-    read = world.author.get_draft(uid)
-    return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
-
-
-def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
-    """Claim that a deleted draft is gone; if only the exists check still finds it, the check is to blame."""
-    check = world.author.draft_exists(uid)
-    found = usable(check).success
-    operation, contrast = _at_fault_for(world, uid) if found else ("deleteDraft", ())
-    says = "".join(f", as getDraft says: {read.status}" for read in contrast)
-    expect("draft-delete-removes", operation).holds(
-        not found, deleted, *contrast, check, expected=f"no draft any more{says}"
-    )
 
 
 #: Clauses that must hold of ordinary drafts before a special uid can be judged.

@@ -1,29 +1,8 @@
-"""Access to drafts: none without a token; the document does not say more."""
+"""Access to drafts of other accounts, and of locked records: observed, never judged."""
 
-from registry_contracts.cases import (
-    Actor,
-    Draft,
-    Expect,
-    Observer,
-    World,
-    contract,
-    drafts,
-    smoke,
-    status,
-)
+from registry_contracts.cases import Actor, Observer, World, contract, status
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
-
-
-@smoke()
-@contract("draft-save-needs-token", requests=2)
-def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
-    """Without a token no draft is created."""
-    uid = world.uid()
-    document = world.samples.draft(uid)
-    saved = world.save(uid, document, by=anonymous)
-    expect("draft-save-needs-token").refused(saved)
-    drafts.claim_nothing_given(expect("draft-save-needs-token"), world, Draft(uid, document, saved))
 
 
 @contract("draft-of-another", profile="nightly", requests=7)
