@@ -10,7 +10,7 @@ from registry_contracts.cases.comparison import claim_accepted_for_each
 from registry_contracts.cases.world import World, named_identifiers
 from registry_contracts.checks.claims import Claim
 from registry_contracts.checks.documents import NO_ERRORS
-from registry_contracts.checks.outcomes import Untested, done, require, taken, usable
+from registry_contracts.checks.outcomes import done, require, taken, usable
 from registry_contracts.checks.workflow import Row
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
@@ -35,35 +35,25 @@ IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
 
-def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Exchange:
-    """Send a valid submission with an additionalInfo; its note `identifier` names the record."""
-    identifier = world.uid()
-    submission = world.samples.submission(identifier, additionalInfo=text)
-    sent = world.submit(operation, identifier, submission, by=actor)
-    sent.notes["identifier"] = identifier
-    return sent
-
-
 def claim_longest_info(
     claims: Callable[[str, str], Claim], operation: str, world: World, actor: Actor
 ) -> Exchange:
-    """Claim that an additionalInfo of the maximum length is accepted, like a short one; returns the submission."""
-    sent = submit_informed(operation, world, actor, BEYOND_ASCII * LONGEST_INFO)
-    longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
-    if not taken(sent):
-        # One for all attempts: an accepted record is permanent.
-        short = world.once(
-            f"short additionalInfo to {operation}",
-            lambda: submit_informed(operation, world, actor, "Please publish."),
-        )
-        plain = partial(world.submit, operation, world.uid(), by=actor)
-        claim_accepted_for_each(short, (available, plain))
-        if not taken(short):
-            raise Untested(f"a short additionalInfo of the {actor.role} is refused: {short.answer.quote()}")
-    else:
-        available.accepted(sent)
-    longest.accepted(sent)
-    return sent
+    """Claim that an additionalInfo of the maximum length is accepted, like a short one; return the accepted submission.
+
+    Its note `identifier` names the record.
+    """
+
+    def submit(**info: str) -> Exchange:
+        identifier = world.uid()
+        sent = world.submit(operation, identifier, world.samples.submission(identifier, **info), by=actor)
+        sent.notes["identifier"] = identifier
+        return sent
+
+    return claim_accepted_for_each(
+        submit(additionalInfo=BEYOND_ASCII * LONGEST_INFO),
+        (claims("workflow-info-longest", operation), partial(submit, additionalInfo="Please publish.")),
+        (claims("workflow-info-available", operation), submit),
+    )
 
 
 def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:

@@ -8,6 +8,7 @@ only a draft counts as existing only if the service has shown that it does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from registry_contracts.cases.submissions import CREATE_NAMED, IN_USE, LONGEST_BATCH, UPDATE
