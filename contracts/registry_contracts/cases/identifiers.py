@@ -31,7 +31,6 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import operations_with
 from registry_contracts.interface.operations import UID_LONGEST, UID_SHORTEST, is_valid_uid
-from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import Namespace
 from registry_contracts.settings.target import RealmSettings, Target
 
@@ -307,8 +306,8 @@ class NearMisses:
         self._tried: list[str] = []
         self.refused: Exchange | None = None
 
-    def claim_refused(self, miss: NearMiss, by: Actor | None = None) -> None:
-        """Claim that a near miss is refused; sent by the author by default."""
+    def claim_refused(self, miss: NearMiss) -> None:
+        """Claim that a near miss is refused."""
         request = self._request(miss)
         uid = miss.of(request.path["uid"])
         self._world.fresh.claim(uid)
@@ -316,7 +315,7 @@ class NearMisses:
         spoilt = (
             requests.saving(self._world, uid) if self._operation == "saveDraft" else requests.at(request, uid)
         )
-        sent = spoilt.send(by or self._world.author)
+        sent = spoilt.send(self._world.author)
         # A read that does not even refuse absent records proves nothing about bad identifiers.
         looks = self._operation in operations_with(safe=True)
         control = partial(self._control, request) if looks else None

@@ -24,7 +24,6 @@ FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
 #: Further clauses that a refusal without a token shows.
 OF_TOKENS = ("json-bodies", "token-missing-answer")
 WITHOUT_TOKEN = (
-    "saveDraft",
     "getDraft",
     "getDraftInfo",
     "deleteDraft",
@@ -32,7 +31,7 @@ WITHOUT_TOKEN = (
     "createAttachment",
     "listAttachments",
 )
-#: Operations and reasons whose first row is in `smoke`; scenarios there submit without a token.
+#: Operations and reasons whose first row is in `smoke`; scenarios there save a draft and submit without a token.
 IN_SMOKE = {
     *((operation, "anonymous") for operation in WITHOUT_TOKEN),
     (factors.CREATE_NAMED, "realm_missing"),

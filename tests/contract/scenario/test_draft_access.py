@@ -1,8 +1,18 @@
-"""Access to drafts of other accounts, and of locked records: observed, never judged."""
+"""Access to drafts: none without a token; the document does not say more."""
 
-from registry_contracts.cases import Actor, Observer, World, contract, status
+from registry_contracts.cases import Actor, Expect, Observer, World, contract, drafts, smoke, status
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
+
+
+@smoke()
+@contract("draft-save-needs-token", requests=2)
+def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
+    """Without a token no draft is created."""
+    uid = world.uid()
+    saved = world.save(uid, world.samples.draft(uid), by=anonymous)
+    expect("draft-save-needs-token").refused(saved)
+    drafts.claim_no_draft(expect("draft-save-needs-token"), world, [uid], saved)
 
 
 @contract("draft-of-another", profile="nightly", requests=7)
