@@ -95,7 +95,7 @@ _BLOCKS: Final = (
 def sequences() -> SearchStrategy[Calls]:
     """Sequences of any calls; all drafts are read at the end."""
     block = st.builds(str.replace, st.sampled_from(_BLOCKS), st.just("X"), st.sampled_from("ABZ"))
-    blocks = st.lists(block, min_size=2, max_size=10)
+    blocks = st.lists(block, min_size=2, max_size=6)
     return blocks.map(lambda drawn: calls_of(", ".join(["save A", *drawn, "read A, read B, read Z"])))
 
 
@@ -208,6 +208,7 @@ class Life:
         if actor is None or (foreign and document.uid not in self._model.of(owner)):
             return
         self._done.append(call)
+        start = len(self._model.exchanges)
         try:
             if action.endswith("save"):
                 self._save(name, document, actor)
@@ -215,7 +216,7 @@ class Life:
                 self._submit(name, document.uid, actor)
             else:
                 self._ask(action, document, actor)
-            if foreign and self._model.exchanges[-1].answer.success:
+            if foreign and not self._model.exchanges[start].answer.refusal:
                 self._renew(name, owner)
         except (Blocked, Untested, Ambiguous, GivenUp) as obstacle:
             self._leave_out(action, name, obstacle)
@@ -247,7 +248,7 @@ class Life:
         if answer.success and not taken(self._model.exchanges[-1]):
             raise Blocked("saveDraft", f"answers a save with errors: {answer.quote()}")
         if actor is not document.owner:
-            if answer.success:
+            if not answer.refusal:
                 self._send(actor, "getDraft", path={"uid": uid})
         elif not self._accepted(
             "draft-save-updates" if before else "draft-save-creates", "saveDraft", answer
@@ -287,7 +288,7 @@ class Life:
 
     def _refined(self, uid: str, result: Result) -> tuple[str, str]:
         """What a contradiction is about: another operation is asked, since the one that shows it may be wrong alone."""
-        last, calls = self._model.exchanges[-1], [action for action, _ in self._done[-2:]]
+        last, since = self._model.exchanges[-1], [each for each, at in self._done if at == self._done[-1][1]]
         document = next((each for each in self._documents.values() if each.uid == uid), None)
         refused = result.clause in _PRESENCE and not last.answer.success
         if document is None or not (refused or result.clause == "draft-delete-removes"):
@@ -296,7 +297,7 @@ class Life:
         found = document.owner.send(otherwise, path={"uid": uid}).answer.success
         if not refused:
             return result.clause, "deleteDraft" if found else "draftExists"
-        return result.key if found or calls[0] != "save" else ("draft-save-creates", "saveDraft")
+        return result.key if found or since[-2:-1] != ["save"] else ("draft-save-creates", "saveDraft")
 
     def _hold(self, key: tuple[str, str], holds: bool, expected: str, seen: str) -> None:
         shown = self._model.exchanges[-1:] if holds else self._model.exchanges[-_MOST_EXCHANGES:]
