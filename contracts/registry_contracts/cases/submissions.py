@@ -10,7 +10,7 @@ from registry_contracts.cases.comparison import claim_accepted_for_each
 from registry_contracts.cases.world import World, named_identifiers
 from registry_contracts.checks.claims import Claim
 from registry_contracts.checks.documents import NO_ERRORS
-from registry_contracts.checks.outcomes import done, require, taken, usable
+from registry_contracts.checks.outcomes import Untested, done, require, taken, usable
 from registry_contracts.checks.workflow import Row
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
@@ -49,11 +49,14 @@ def claim_longest_info(
         sent.notes["identifier"] = identifier
         return sent
 
-    return claim_accepted_for_each(
+    accepted = claim_accepted_for_each(
         submit(additionalInfo=BEYOND_ASCII * LONGEST_INFO),
         (claims("workflow-info-longest", operation), partial(submit, additionalInfo="Please publish.")),
         (claims("workflow-info-available", operation), submit),
     )
+    if "additionalInfo" not in accepted.request_body.json:
+        raise Untested(f"a short additionalInfo of the {actor.role} is refused")
+    return accepted
 
 
 def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:
