@@ -119,10 +119,12 @@ def need_realm_known(exchange: Exchange) -> Exchange:
     return exchange
 
 
-def claim_realm_reached(claim: Claim, exchange: Exchange) -> None:
-    """Claim that the answer shows that the realm was accepted."""
-    answer = usable(exchange)
-    claim.holds(_beyond_the_realm(answer), exchange, expected="the realm is accepted")
+def claim_realm_reached(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
+    """Claim that the answer shows that the realm was accepted, if the usual request shows so too."""
+    reached = _beyond_the_realm(usable(exchange))
+    if not reached:
+        need_realm_known(usual())
+    claim.holds(reached, exchange, expected="the realm is accepted")
 
 
 def claim_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:

@@ -27,8 +27,7 @@ from registry_contracts.cases.sample_records import (
 from registry_contracts.cases.world import World
 from registry_contracts.checks import errors_array
 from registry_contracts.checks.claims import Claim, Expect
-from registry_contracts.checks.outcomes import Attempt, Blocked, Untested, taken, usable
-from registry_contracts.checks.workflow import Row, ended_in
+from registry_contracts.checks.outcomes import Blocked, Untested, taken, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import DEFAULT, Actor
@@ -84,6 +83,7 @@ class Reporting:
         expect(blamed, operation).content_refused(exchange)
         if not readers.errors(usable(exchange)):
             return
+        expect(_ARRAY, operation).content_refused(exchange)
         expect(_SHAPE, operation).meets("error-elements", exchange)
         expect(_KNOWN, operation).meets("error-codes", exchange)
         if self._another_first(exchange, field):
@@ -213,15 +213,11 @@ class ContactRequests:
     Create uses a fresh identifier in the header. Update goes to one contact that the cases of a realm share, so
     refused requests leave nothing behind and accepted updates leave one record.
 
-    Args:
-        attempt: The attempt at the case; without it, no answers of other cases are reused.
-
     Attributes:
         uid: The identifier in the path of an update; for create a fresh one.
     """
 
-    def __init__(self, operation: str, world: World, attempt: Attempt | None = None) -> None:
-        self._attempt = attempt
+    def __init__(self, operation: str, world: World) -> None:
         self.operation = operation
         self._world = world
         self.uid = world.contact() if operation == UPDATE else world.uid()
@@ -252,34 +248,12 @@ class ContactRequests:
         asked = {"schema": self._world.samples.contact_schema} if query is None else query
         return (actor or self._world.author).send(self.operation, path=path, query=asked, json=record)
 
-    def faulty(self, name: str, record: Any) -> Exchange:
-        """The answer to a faulty record that several cases judge: sent once in a run, and again in every replay.
-
-        Args:
-            name: The fault; the same name for the same fault.
-        """
-        attempt, key = self._attempt, f"{self.operation} {name}"
-        if attempt is None or attempt.number > 1:
-            return self.send(record)
-        earlier: Exchange | None = self._world.offered(key)
-        if earlier is not None:
-            attempt.exchanges.append(earlier)
-            return earlier
-        sent = self.send(record)
-        if sent.response is not None and sent.response.status < 500 and not sent.fault:
-            self._world.offer(key, sent)
-        return sent
-
-    def lacking(self, field: str) -> Exchange:
-        """The answer to a record that lacks one field."""
-        return self.faulty(f"without {field}", without(self.record(), field))
-
     def reporting(self) -> Reporting:
         """How this operation reports faulty records in general; probed once for each realm and worker."""
         return self._world.once(f"reporting of {self.operation}", self._probe)
 
     def _probe(self) -> Reporting:
-        answers = {field: usable(self.lacking(field)) for field in _PROBED}
+        answers = {field: usable(self.send(without(self.record(), field))) for field in _PROBED}
         takes = False
         with suppress(Blocked, Untested):
             takes = bool(self._world.contact())  # an update with a complete record was accepted
@@ -298,56 +272,42 @@ class ContactRequests:
 def claim_updatable(claim: Claim, world: World) -> ContactRequests:
     """Updates of the shared contact; if it cannot be arranged, claim that a contact just created can be updated.
 
-    The claim needs a known uid: the answer to the creation must name the identifier that was sent, or the workflow
-    must report it as in use afterwards.
+    The claim needs a known uid: the answer to the creation must name the identifier that was sent.
     """
     try:
         return ContactRequests(UPDATE, world)
-    except (Blocked, Untested):
-        _claim_update(claim, world)
+    except Blocked:
+        created: Exchange | None = world.offered("exchange of the contact")
+        own = readers.own_identifier(created.request_body.json) if created else None
+        if created is None or own is None or not readers.carries_identifier(created.answer, own):
+            raise
+        # The record may appear a moment later.
+        updated = world.until(lambda: world.update_contact(own), taken)
+        need_known_values(updated, world.samples)
+        expected = "an update of the contact that was just created is accepted"
+        claim.holds(taken(updated), created, updated, expected=expected)
         raise
-
-
-def _claim_update(claim: Claim, world: World) -> None:
-    sent, query = world.samples.contact(world.uid()), {"schema": world.samples.contact_schema}
-    own: str = sent["header"]["identifier"]
-    created = world.author.send(CREATE, query=query, json=sent)
-    # Nothing says that a record can be found under another identifier in the answer.
-    named = readers.carries_identifier(created.answer, own)
-    if not taken(created) or not (named or ended_in(world.try_creating(own), Row.TAKEN)):
-        return
-    # The record may appear a moment later.
-    updated = world.until(lambda: world.update_contact(own), taken)
-    if not taken(updated) and refused_for_made_up(updated, world.samples):
-        raise world.samples.needs_contact_document(updated)
-    expected = "an update of the contact that was just created is accepted"
-    claim.holds(taken(updated), created, updated, expected=expected)
 
 
 #: Codes for a reference to a record that does not exist.
 _ABOUT_VALUES: Final = frozenset({errors_array.INVALID_VALUE, errors_array.UNEXPECTED_TERM})
 
 
-def refused_for_made_up(exchange: Exchange, samples: Samples) -> bool:
-    """Whether a contact (or its draft) was refused only for values that neither document nor settings show.
+def need_known_values(exchange: Exchange, samples: Samples) -> None:
+    """Require that a contact (or its draft) was not refused for values that only the settings can provide.
 
     A refusal does not count if a code says something else about the field, for example that it is missing.
-    """
-    return exchange.operation in (CREATE, UPDATE, "saveDraft") and refused_for(
-        exchange, samples.made_up_fields
-    )
-
-
-def need_known_values(exchange: Exchange, samples: Samples) -> None:
-    """Require that a contact was not refused for values that only the settings can provide.
 
     Raises:
         Untested: it was; the message names the setting.
         Blocked: it was refused for its reference to a record of the settings, which may be gone.
     """
-    if not taken(exchange) and refused_for_made_up(exchange, samples):
+    if taken(exchange):
+        return
+    of_contact = exchange.operation in (CREATE, UPDATE, "saveDraft")
+    if of_contact and refused_for(exchange, samples.made_up_fields):
         raise samples.needs_contact_document(exchange)
-    if not taken(exchange) and refused_for(exchange, samples.references, _ABOUT_VALUES):
+    if refused_for(exchange, samples.references, _ABOUT_VALUES):
         raise samples.needs_reference(exchange)
 
 
@@ -404,9 +364,15 @@ def claim_everything_created(
     return sent
 
 
-def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterable[Record]) -> list[Exchange]:
-    """Send records that lack optional fields; claim that none is reported missing, and return the exchanges."""
-    exchanges = []
+def claim_any_fields(
+    expect: Expect, contacts: ContactRequests, samples: Samples, records: Iterable[Record]
+) -> None:
+    """Claim that records with some optional fields are accepted, and that none of the others is called missing."""
+    demanded, any_fields = (
+        expect(clause, contacts.operation)
+        for clause in ("contact-optional-not-demanded", "contact-any-fields")
+    )
+    full = samples.full_contact(contacts.uid)
     for record in records:
         sent = contacts.send(record)
         answer = usable(sent)
@@ -416,17 +382,7 @@ def claim_none_demanded(claim: Claim, contacts: ContactRequests, records: Iterab
         missed = [name for name in left_out if any(errors_array.names_field(path, name) for path in missing)]
         expected = f"no {errors_array.MANDATORY} for an optional field"
         seen = f"{', '.join(missed)} called missing: {answer.quote()}"
-        claim.holds(not missed, sent, expected=expected, seen=seen)
-        exchanges.append(sent)
-    return exchanges
-
-
-def claim_any_fields(
-    claim: Claim, contacts: ContactRequests, samples: Samples, exchanges: Iterable[Exchange]
-) -> None:
-    """Claim that records with some of the optional fields are accepted."""
-    for sent in exchanges:
-        full = samples.full_contact(contacts.uid)
+        demanded.holds(not missed, sent, expected=expected, seen=seen)
         if not taken(sent) and not all(taken(contacts.send(each)) for each in (full, mandatory_of(full))):
             raise Blocked(contacts.operation, "also refuses contacts with other fields")
-        claim_accepted(claim, sent, samples)
+        claim_accepted(any_fields, sent, samples)

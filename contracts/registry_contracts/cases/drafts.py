@@ -7,7 +7,7 @@ one server error among them neither hides the rest nor counts twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from registry_contracts.cases.contents import reworded
 from registry_contracts.cases.sample_records import Samples
@@ -27,9 +27,7 @@ from registry_contracts.checks.outcomes import (
 )
 from registry_contracts.checks.workflow import Row, ended_in
 from registry_contracts.exchanges import readers
-from registry_contracts.exchanges.exchange import Exchange, Response
-from registry_contracts.file_formats import json_value
-from registry_contracts.interface.description import operations_with
+from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import DEFAULT, Actor
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import DOCUMENT_REALMS
@@ -122,6 +120,11 @@ def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: 
         claim.holds(absent, *causes, listed, expected=expected, seen="the list names it")
 
 
+def need_info(world: World) -> bool:
+    """Require that a saved draft has info."""
+    return done(world.author.get_draft_info(world.shared_draft().uid)).success
+
+
 def never_used() -> str:
     """A valid uid that was never used, for reading only; constant, so that each run sends the same requests."""
     return "rc-never-used-by-anybody"
@@ -148,34 +151,6 @@ def claim_unchanged(claim: Claim, world: World, draft: Draft, *before: Exchange)
     claim.holds(same, *before, read, expected=expected, seen=seen)
 
 
-def claim_nothing_given(claim: Claim, world: World, draft: Draft, *before: Exchange) -> None:
-    """Claim that reading a draft does not return its document; `before` should have prevented it.
-
-    Raises:
-        Blocked: no draft is returned with its document, so nothing can be concluded.
-    """
-    read = world.author.get_draft(draft.uid)
-    hidden = not _given(usable(read), draft.document)
-    if hidden:
-        world.once("draft-get-content holds", lambda: need_as_saved(world.author, world.shared_draft()))
-    claim.holds(hidden, *(before or (draft.exchange,)), read, expected="nothing of it")
-
-
-def _given(answer: Response, document: dict[str, Any]) -> bool:
-    """Whether an answer holds a document: as JSON, or as a text with JSON in it."""
-    texts = (value for value in readers.values(answer.json) if isinstance(value, str))
-    return readers.holds_document(answer, document) or any(
-        readers.includes(_parsed(text), document) for text in texts
-    )
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json_value(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:
     """Claim that members that a later save left out are gone."""
     out = before.keys() - after.keys()
@@ -191,51 +166,12 @@ def is_there(account: Actor, uid: str) -> bool:
     return usable(account.draft_exists(uid)).success or usable(account.get_draft(uid)).success
 
 
-def claim_stored(claim: Claim, account: Actor, uid: str, saved: Exchange, *reads: Exchange) -> None:
-    """Claim that some read finds a draft whose first save was accepted; other saves are not judged.
-
-    Args:
-        claim: About the first save; other claims judge the content.
-        reads: Earlier reads of the draft; it is read again only if none of them found it.
-    """
-    if taken(saved):
-        there = any(usable(read).success for read in reads) or is_there(account, uid)
-        claim.holds(there, saved, *reads, expected="the saved draft is there", seen="no draft")
-
-
 def need_removal(world: World, draft: Draft | None = None) -> bool:
     """Require that the exists check does not find a deleted draft."""
     uid = (draft or world.draft()).uid
     done(world.author.delete_draft(uid))
     gone = not usable(world.author.draft_exists(uid)).success
-    operation, _ = ("", ()) if gone else _at_fault_for(world, uid)
-    return require(gone, operation, "leaves the draft where it was, or finds it there")
-
-
-def at_fault_for_loss(world: World, owner: Actor, accounts: Iterable[Actor]) -> tuple[str, str]:
-    """The clause and operation to blame when a draft was lost before its own deletion, tried on a fresh draft.
-
-    The loss may need a refused request just before it, so one is sent.
-
-    Args:
-        accounts: Accounts that may have caused it by saving or deleting a draft of their own.
-    """
-    uid = world.draft(by=owner).uid
-
-    for account in accounts:
-        account.get_draft(never_used())
-        another = world.draft(by=account)
-        if not is_there(owner, uid):
-            return "draft-save-spares-others", "saveDraft"
-        account.delete_draft(another.uid)
-        if not is_there(owner, uid):
-            return "draft-delete-spares-others", "deleteDraft"
-    return "draft-delete-removes", "deleteDraft"
-
-
-def accepted_with_errors(saved: Exchange) -> bool:
-    """Whether a save returned success and errors; the document does not say whether that draft is kept."""
-    return usable(saved).success and not taken(saved)
+    return require(gone, "deleteDraft", "leaves the draft where it was, or draftExists finds it there")
 
 
 def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, document: dict[str, Any]) -> str:
@@ -249,8 +185,8 @@ def claim_kept_if_accepted(claim: Claim, saved: Exchange, read: Exchange, docume
     """
     if usable(saved).refusal:
         return "refused"
-    if accepted_with_errors(saved):
-        return "errors"
+    if not taken(saved):
+        return "errors"  # the document does not say whether that draft is kept
     claim.shows(read, document)
     return "kept"
 
@@ -330,62 +266,26 @@ def _refusal(session: Session, actor: Actor, samples: Samples) -> str:
     return f"was answered {exchange.answer.quote()}"
 
 
-def need_ordinary_life(world: World) -> None:
-    """Check once that a draft under an ordinary uid can be saved, read and deleted."""
-    world.once("life of an ordinary draft", lambda: _live(world))
+#: Clauses that must hold of ordinary drafts before a special uid can be judged.
+ORDINARY: Final = (
+    *("draft-get-content", "draft-exists-present", "draft-info-present"),
+    *("draft-exists-absent", "draft-delete-removes"),
+)
 
 
-def _live(world: World) -> bool:
-    draft = world.draft()
-    for name in operations_with(needs="draft", safe=True):
-        done(world.author.send(name, path={"uid": draft.uid}))
-    return need_as_saved(world.author, draft) and need_removal(world, draft)
+def claim_life_under(world: World, expect: Expect, clause: str, uid: str) -> None:
+    """Claim that a draft can be saved, found and read under a uid, and deleted; of an ordinary one, see `ORDINARY`.
 
-
-def _at_fault_for(world: World, uid: str) -> tuple[str, tuple[Exchange, ...]]:
-    """The operation to blame when the exists check finds a deleted draft, and the read that proves the check wrong."""
-    read = world.author.get_draft(uid)
-    return ("draftExists", (read,)) if usable(read).refusal else ("deleteDraft", ())
-
-
-def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
-    """Claim that a deleted draft is gone; if only the exists check still finds it, the check is to blame."""
-    check = world.author.draft_exists(uid)
-    found = usable(check).success
-    operation, contrast = _at_fault_for(world, uid) if found else ("deleteDraft", ())
-    says = "".join(f", as getDraft says: {read.status}" for read in contrast)
-    expect("draft-delete-removes", operation).holds(
-        not found, deleted, *contrast, check, expected=f"no draft any more{says}"
-    )
-
-
-def claim_as_ordinary(expect: Expect, world: World, clause: str, exchange: Exchange) -> None:
-    """Claim that an operation on a draft is accepted under a special uid, just as under an ordinary one."""
-    if not usable(exchange).success:
-        need_ordinary_life(world)
-    expect(clause, exchange.operation).accepted(exchange)
-
-
-def claim_life_under(world: World, expect: Expect, clause: str, uid: str, also: Iterable[str] = ()) -> None:
-    """Claim that a draft can be saved, found and read under a uid, and deleted if the clause covers deletion.
-
-    Args:
-        also: Further operations that find the draft, such as `getDraftInfo`.
+    Operations that the clause does not cover are not judged.
     """
     path, document = {"uid": uid}, world.samples.draft(uid)
-    claim_as_ordinary(expect, world, clause, world.save(uid, document))
-    read = world.author.send("getDraft", path=path)
-    claim_as_ordinary(expect, world, clause, read)
-    if not readers.holds_document(usable(read), document):
-        need_ordinary_life(world)
-    expect(clause, "getDraft").shows(read, document)
-    for operation in ("draftExists", *also):
-        claim_as_ordinary(expect, world, clause, world.author.send(operation, path=path))
-    deleted = world.author.send("deleteDraft", path=path)
+    expect(clause, "saveDraft").accepted(world.save(uid, document))
+    expect(clause, "getDraft").shows(world.author.send("getDraft", path=path), document)
+    for operation in ("draftExists", "getDraftInfo"):
+        for claim in expect.on(clause, operation):
+            claim.accepted(world.author.send(operation, path=path))
     for claim in expect.on(clause, "deleteDraft"):
-        claim_as_ordinary(expect, world, clause, deleted)
+        deleted = world.author.send("deleteDraft", path=path)
+        claim.accepted(deleted)
         check = world.author.send("draftExists", path=path)
-        found = usable(check).success
-        if found:
-            need_ordinary_life(world)
-        claim.holds(not found, deleted, check, expected=f"no draft under {uid}")
+        claim.holds(not usable(check).success, deleted, check, expected=f"no draft under {uid}")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import gzip
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -21,7 +20,6 @@ from registry_contracts.cases import contents
 from registry_contracts.cases.attachment_ids import Attachment, attach, found, upload
 from registry_contracts.cases.attachments import claim_same_bytes
 from registry_contracts.cases.contents import BEYOND_THE_BASIC_PLANE, DELICATE, SCRIPTS, nested
-from registry_contracts.cases.drafts import accepted_with_errors, claim_kept_if_accepted, claim_stored
 from registry_contracts.cases.properties import Properties
 from registry_contracts.cases.sample_records import LOCALISED_FIELDS
 from registry_contracts.cases.shared_documents import document_for_uploads
@@ -52,12 +50,8 @@ _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: The member with made-up values.
 _EXTRA: Final = "additional"
-#: Saves of one content before the parts of a refused one are given up.
-_MOST_SAVES: Final = 6
 #: A text with words before any markup, so that cleaning leaves some of it.
 _WORDS: Final = re.compile(r"[^<]*[A-Za-z]{2}")
-#: Characters that make a draft larger than a short one.
-_MORE: Final = 5_000
 
 #: Values that services tend to corrupt: some service loses, rounds or normalises each of them.
 _NUMBERS: Final = (
@@ -240,26 +234,6 @@ def largest(properties: Properties) -> Content:
     return (LARGEST if properties.share > 1 else EVERYTHING)[-1]
 
 
-def claim_kept_beside_everything(
-    expect: Expect, world: World, content: Content, by: Actor | None = None
-) -> str:
-    """Claim that an accepted document of the workflow's schema is stored whole; return its fate.
-
-    Args:
-        content: Fragile values to add; if the service refuses both together, the document is saved alone.
-        by: Saves it; by default the author.
-    """
-    uid, account, schema = world.fresh.uid(), by or world.author, world.samples.workflow_schema
-    document = world.samples.document(uid)
-    everything = {name: value for _, members in content.parts for name, value in members}
-    saved = world.save(uid, document | {_EXTRA: everything}, schema=schema, by=account)
-    if not taken(saved):
-        saved = world.save(uid, document, schema=schema, by=account)
-    read = account.get_draft(uid)
-    claim_stored(expect("draft-save-creates"), account, uid, saved, read)
-    return claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
-
-
 @dataclass
 class _Succession:
     """The contents that an account saves one after another under one uid.
@@ -314,46 +288,30 @@ class DrawnDrafts:
         )
 
     def _save(self, succession: _Succession, content: Content) -> None:
-        """Save a content whole, or else the parts that are accepted."""
-        uid, by, left_out = succession.uid, succession.by, succession.left_out
-        waiting, saves = [[clause for clause in content.clauses if clause not in left_out]], 0
-        while waiting and saves < _MOST_SAVES:
-            saves += 1
-            clauses = waiting.pop(0)
-            parts = content.only(clauses)
-            members = {name: value for part in parts.values() for name, value in part.items()}
-            record = self._world.samples.short_draft if content.short else self._world.samples.draft
-            document = record(uid, **members)
-            sent = self._world.save(uid, document, by=by)
-            if usable(sent).refusal or accepted_with_errors(sent):
-                if succession.taken and usable(sent).refusal:
-                    self._claim_taken_by_update(by, partial(record, **members))
-                waiting += [clauses[:1], clauses[1:]] if len(clauses) > 1 else []
-                self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
-                left_out |= {*clauses} if len(clauses) == 1 else set()
-                continue
-            self.taken = dict.fromkeys(clauses, True) | self.taken
-            self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
-            succession.taken.append(document)
+        """Save a content whole; if it is refused, save its parts one by one, except for those refused before."""
+        due = [clause for clause in content.clauses if clause not in succession.left_out]
+        if not due or self._saved(succession, content, due) or len(due) == 1:
+            return
+        for clause in due:
+            if not self._saved(succession, content, [clause]):
+                succession.left_out.add(clause)
 
-    def _claim_taken_by_update(self, by: Actor, record: Callable[..., dict[str, Any]]) -> None:
-        """Claim that a content that a new draft accepts is also accepted as the first update of another draft.
-
-        The document does not limit the size or number of versions: so the new draft holds somewhat more, and the
-        other draft held little before. Nor does it say what else is refused: so the content is saved once more last.
-        """
-        uid, new = self._world.fresh.uid(), self._world.fresh.uid()
-        larger = record(new) | {"relevantInformation": {"en": long_text(_MORE)}}
-        anew = self._world.save(new, larger, by=by)
-        small = self._world.save(uid, self._world.samples.short_draft(uid), by=by)
-        if taken(anew) and taken(small):
-            update = self._world.save(uid, record(uid), by=by)
-            last, seen = self._world.fresh.uid(), update.answer.quote()
-            refused = usable(update).refusal and taken(self._world.save(last, record(last), by=by))
-            expected = "accepted, as for a new draft"
-            self._claim(_UPDATES, "saveDraft").holds(
-                not refused, anew, small, update, expected=expected, seen=seen
-            )
+    def _saved(self, succession: _Succession, content: Content, clauses: Sequence[str]) -> bool:
+        """Save these parts of a content, and judge the draft; whether they were accepted."""
+        uid, by = succession.uid, succession.by
+        parts = content.only(clauses)
+        members = {name: value for part in parts.values() for name, value in part.items()}
+        record = self._world.samples.short_draft if content.short else self._world.samples.draft
+        document = record(uid, **members)
+        sent = self._world.save(uid, document, by=by)
+        usable(sent)
+        if not taken(sent):
+            self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
+            return False
+        self.taken = dict.fromkeys(clauses, True) | self.taken
+        self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
+        succession.taken.append(document)
+        return True
 
     def _judge(
         self,

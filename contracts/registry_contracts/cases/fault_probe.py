@@ -111,34 +111,30 @@ class Probe:
         Raises:
             Untested: other realms send the faults.
         """
-        faults = [fault for case in cases for fault in faults_of(self._operation, case)]
-        of_fields = (each for each in faults if self._field_of(each) and self._speaks_of(each))
-        records = _records(of_fields)[: self._deal.most]
-        told = self._told_together(records)
-        if records and self._deal.most is not None:
-            faults = [fault for record in records for fault in record]
-        alone = [fault for fault in self._due(faults) if id(fault) not in told]
-        for fault in alone:
-            self.judge(fault)
-        if not told and not alone:
+        faults = list(self._due(fault for case in cases for fault in faults_of(self._operation, case)))
+        if not faults:
             raise Untested("other realms of the run send the faults of this operation")
+        of_fields = (each for each in faults if self._field_of(each) and self._speaks_of(each))
+        told = self._told_together(_records(of_fields)[: self._deal.most])
+        for fault in faults:
+            if id(fault) not in told:
+                self.judge(fault)
 
     def _speaks_of(self, fault: Fault) -> bool:
         return self.clause_of(fault).level is not Level.SILENT
 
     def _due(self, faults: Iterable[Fault]) -> Iterator[Fault]:
-        """The faults of generated cases that this realm sends alone.
+        """The faults that this realm sends: the first of a clause that no other case judges, and its share of the rest.
 
         If accepted records are permanent, only faults that a MUST rules out are sent (for submissions also the first
         that a SHOULD rules out): each accepted fault would use up the budget of other cases.
         """
         for fault in faults:
-            clause = self.clause_of(fault)
+            clause, most = self.clause_of(fault), self._deal.most
             if (fault.for_nights or self._is_near_miss(fault)) and not self._everything:
                 continue
             number = self._met[clause.id]
             self._met[clause.id] += 1
-            most = self._deal.most
             if most is not None and (clause.level is not Level.MUST or number >= most):
                 continue
             enough = number >= self._deal.realms and not self._everything
@@ -157,11 +153,11 @@ class Probe:
         return self._adds_records and clause.level is not Level.MUST and not once
 
     def _by_itself(self, fault: Fault) -> bool:
-        """Whether no other case judges the clause of a fault and it has fewer generated cases than a run has realms."""
-        if self._operation.endswith("Contact") and fault.kind == "missing":
-            return True
-        of_text = CONTACT_FIELDS.get("".join(fault.steps[:1]), "string") == "string"
-        return fault.place == "body" and (of_text or fault.kind != "wrong-kind")
+        """Whether no other case judges the clause of a fault in every realm: rows judge the others of submissions."""
+        of_contact = self._operation.endswith("Contact")
+        return (of_contact and fault.kind == "missing") or (
+            fault.place == "body" and (of_contact or fault.kind == "wrong-kind")
+        )
 
     def clause_of(self, fault: Fault) -> Clause:
         """The clause about a fault.

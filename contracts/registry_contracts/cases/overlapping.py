@@ -12,7 +12,6 @@ from registry_contracts.cases.attachment_ids import Attachment, found, upload
 from registry_contracts.cases.attachments import claim_same_bytes
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.draft_lives import DraftModel
-from registry_contracts.cases.drafts import accepted_with_errors
 from registry_contracts.cases.drawn_contents import DOCUMENTED, Content
 from registry_contracts.cases.list_pages import NOTHING_THERE
 from registry_contracts.cases.shared_documents import document_for_uploads
@@ -114,7 +113,7 @@ class OverlappingDrafts:
             return self._world.save(uid, samples.short_draft(uid, **members), by=owner[uid])
 
         sent = zip(owner, at_once(save, list(owner)), strict=True) if samples.drafts_are_contacts else ()
-        there = [uid for uid, saved in sent if taken(saved) and not accepted_with_errors(saved)]
+        there = [uid for uid, saved in sent if taken(saved)]
         for read in at_once(lambda uid: owner[uid].get_draft(uid), there) if there else ():
             self._expect(DOCUMENTED, "getDraft").shows(read, members)
 

@@ -109,7 +109,6 @@ class Properties:
         requests: int,
         each: int,
         first: Sequence[T] = (),
-        shorten: Callable[[T, Callable[[T], bool]], T] | None = None,
     ) -> None:
         """Judge drawn examples by a function that makes claims about each.
 
@@ -119,7 +118,6 @@ class Properties:
             requests: Maximum in a gate run until one fails, `first` included; the last example may exceed it.
             each: About how many requests one example costs.
             first: Examples to judge before any others.
-            shorten: Finds a smaller failing example, given a test for failure; by default Hypothesis shrinks.
 
         Raises:
             Contradiction: a MUST was contradicted; the evidence is that of the smallest failing example.
@@ -132,7 +130,7 @@ class Properties:
         smaller = _SHRINKING * each
 
         def holds(example: T) -> None:
-            if self._contradicts(example, judge, judged, smaller if shorten is None else 0):
+            if self._contradicts(example, judge, judged, smaller):
                 raise _Found
 
         with suppress(_Found):
@@ -146,8 +144,6 @@ class Properties:
             self._draw(examples, holds, max(1, int(judged.limit - self._sent) // each))
         if judged.smallest is not None:
             example, found = judged.smallest
-            if shorten is not None and self._attempt.number == 1:
-                example, found = self._shortened(shorten, example, judge, found, self._sent + smaller)
             self._play_again(example, judge, found)
             raise found
         if judged.obstacle is not None:
@@ -200,37 +196,6 @@ class Properties:
             judged.obstacle, judged.limit = obstacle, 0
         judged.failing[key] = False
         return False
-
-    def _shortened(
-        self,
-        shorten: Callable[[T, Callable[[T], bool]], T],
-        example: T,
-        judge: Callable[[T], None],
-        found: Contradiction,
-        limit: int,
-    ) -> tuple[T, Contradiction]:
-        """A smaller example that contradicts the same, and its evidence; of other tries none is kept."""
-        attempt, best = self._attempt, found
-
-        def contradicts(smaller: T) -> bool:
-            nonlocal best
-            if self._sent >= limit:
-                return False
-            evidence, contradicted, same = len(attempt.evidence), attempt.contradicted.copy(), False
-            try:
-                judge(smaller)
-            except Contradiction as again:
-                same = again.evidence.key == found.evidence.key
-                best = again if same else best
-            except (*OBSTACLES, Untested):
-                pass
-            del attempt.evidence[evidence:]
-            attempt.contradicted = contradicted
-            return same
-
-        example = shorten(example, contradicts)
-        attempt.evidence[attempt.evidence.index(found.evidence)] = best.evidence
-        return example, best
 
     def _play_again(self, example: T, judge: Callable[[T], None], found: Contradiction) -> None:
         """Replay the smallest failing example on fresh data and move its evidence to the end.

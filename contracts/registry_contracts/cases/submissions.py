@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -35,69 +35,49 @@ IN_USE: Final = (Row.TAKEN, Row.LOCKED)
 UNKNOWN_SCHEMA: Final = "contractTestUnknownSchema"
 
 
-def submit_informed(operation: str, world: World, actor: Actor, text: str) -> Exchange:
-    """Send a valid submission with an additionalInfo; its note `identifier` names the record."""
-    identifier = world.uid()
-    submission = world.samples.submission(identifier, additionalInfo=text)
-    sent = world.submit(operation, identifier, submission, by=actor)
-    sent.notes["identifier"] = identifier
-    return sent
-
-
 def claim_longest_info(
     claims: Callable[[str, str], Claim], operation: str, world: World, actor: Actor
 ) -> Exchange:
-    """Claim that an additionalInfo of the maximum length is accepted, like a short one; returns the submission."""
-    sent = submit_informed(operation, world, actor, BEYOND_ASCII * LONGEST_INFO)
-    longest, available = (claims(f"workflow-info-{word}", operation) for word in ("longest", "available"))
-    if not taken(sent):
-        # One for all attempts: an accepted record is permanent.
-        short = world.once(
-            f"short additionalInfo to {operation}",
-            lambda: submit_informed(operation, world, actor, "Please publish."),
-        )
-        plain = partial(world.submit, operation, world.uid(), by=actor)
-        claim_accepted_for_each(short, (available, plain))
-        if not taken(short):
-            raise Untested(f"a short additionalInfo of the {actor.role} is refused: {short.answer.quote()}")
-    else:
-        available.accepted(sent)
-    longest.accepted(sent)
-    return sent
+    """Claim that an additionalInfo of the maximum length is accepted, like a short one; return the accepted submission.
+
+    Its note `identifier` names the record.
+    """
+
+    def submit(**info: str) -> Exchange:
+        identifier = world.uid()
+        sent = world.submit(operation, identifier, world.samples.submission(identifier, **info), by=actor)
+        sent.notes["identifier"] = identifier
+        return sent
+
+    accepted = claim_accepted_for_each(
+        submit(additionalInfo=BEYOND_ASCII * LONGEST_INFO),
+        (claims("workflow-info-longest", operation), partial(submit, additionalInfo="Please publish.")),
+        (claims("workflow-info-available", operation), submit),
+    )
+    if "additionalInfo" not in accepted.request_body.json:
+        raise Untested(f"a short additionalInfo of the {actor.role} is refused")
+    return accepted
 
 
 def claim_longest_batch(claims: Callable[[str, str], Claim], world: World) -> tuple[str, Exchange]:
     """Claim that a batchId of the maximum length in characters is accepted, even if it has more bytes.
-
-    The query names the realm, if the service reads it there.
 
     Returns:
         The accepted batchId, and the submission.
     """
     plain = world.fresh.uid(LONGEST_BATCH)
     wide = plain[: LONGEST_BATCH // 2] + BEYOND_ASCII * (LONGEST_BATCH // 2)
-    submit = partial(world.submit, CREATE, "")
-    by_query = world.in_query()
-    sent = submit(world.samples.submission(world.fresh.uid(), batchId=wide), **by_query)
-    shorter = partial(submit, world.samples.submission(world.fresh.uid(), batchId=plain))
+
+    def submit(batch: str) -> Exchange:
+        return world.submit(CREATE, "", world.samples.submission(world.fresh.uid(), batchId=batch))
+
+    sent = submit(wide)
     accepted = claim_accepted_for_each(
         sent,
-        (claims("workflow-batch-characters", CREATE), partial(shorter, **by_query)),
-        *without_query(world, claims("workflow-create-accepted", CREATE), partial(shorter, query=())),
+        (claims("workflow-batch-characters", CREATE), partial(submit, plain)),
         (claims("workflow-batch-longest", CREATE), None),
     )
     return (wide if taken(sent) else plain), accepted
-
-
-def without_query(
-    world: World, claim: Claim, by_header: Callable[[], Exchange]
-) -> Iterator[tuple[Claim, Callable[[], Exchange]]]:
-    """A reason for `claim_accepted_for_each`: the same submission with the realm in its header.
-
-    Nothing if the service does not read the query; another clause covers that.
-    """
-    if world.in_query():
-        yield claim, by_header
 
 
 def submit_unnamed(world: World, identifier: str) -> Exchange:
@@ -105,11 +85,6 @@ def submit_unnamed(world: World, identifier: str) -> Exchange:
     submission = world.samples.submission(identifier)
     submission["document"].get("header", {}).pop("identifier", None)
     return world.submit(CREATE_NAMED, identifier, submission)
-
-
-def too_long(most: int, operation: str) -> list[str]:
-    """Texts above a limit in characters: by one, and for one operation also ten times as long."""
-    return ["t" * (most + 1), *(["t" * (10 * most)] if operation == CREATE_NAMED else [])]
 
 
 def claim_identifier(

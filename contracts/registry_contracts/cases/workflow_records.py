@@ -7,16 +7,11 @@ only a draft counts as existing only if the service has shown that it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from registry_contracts.cases.submissions import (
-    CREATE_NAMED,
-    IN_USE,
-    LONGEST_BATCH,
-    UPDATE,
-)
+from registry_contracts.cases.submissions import CREATE_NAMED, IN_USE, LONGEST_BATCH, UPDATE
 from registry_contracts.cases.world import World, named_identifiers
 from registry_contracts.checks import errors_array
 from registry_contracts.checks.claims import Claim
@@ -26,11 +21,10 @@ from registry_contracts.checks.outcomes import (
     Untested,
     done,
     missing,
-    require,
     taken,
     usable,
 )
-from registry_contracts.checks.workflow import Row, ended_in, require_row
+from registry_contracts.checks.workflow import Row, ended_in
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import Actor
@@ -38,9 +32,6 @@ from registry_contracts.settings.target import DOCUMENT_REALMS
 
 #: Rows that mean that a record accepts no update.
 _CLOSED: Final = (Row.UNKNOWN, Row.LOCKED, Row.MAY_NOT_UPDATE)
-#: Where a submission names the realm.
-BY_HEADER: Final = "header"
-WAYS: Final = (BY_HEADER, "query")
 #: Records to use one after another, as cases close them.
 _MOST_STANDING = 8
 #: Records that accepted faulty documents may use up in the search; the cases about faulty documents need some too.
@@ -79,30 +70,6 @@ class WorkflowRecords:
 
         return self._world.once("refused identifiers stay taken", look)
 
-    def _look_up(self, identifier: str) -> Exchange:
-        """A valid update under our own identifier that should be free; the row for unknown ones shows that it is.
-
-        Raises:
-            Blocked: updates are accepted for identifiers that were never used, or every refused record is kept,
-                so nothing can be concluded; other clauses cover that.
-        """
-
-        def unknown(identifier: str) -> bool:
-            return ended_in(self._world.submit(UPDATE, identifier), Row.UNKNOWN)
-
-        def not_kept() -> bool:
-            refused = self._world.try_creating(other := self._world.uid())
-            return unknown(other) or not errors_array.turned_down(usable(refused))
-
-        # Once for all cases and first: if an update creates, each check leaves a permanent record.
-        known = self._world.once("unknown identifiers are refused", lambda: unknown(self._world.uid()))
-        require(known, UPDATE, "does not refuse identifiers that were never used")
-        found = self._world.submit(UPDATE, identifier)
-        if not ended_in(found, Row.UNKNOWN):
-            kept_out = self._world.once("what is refused is not kept", not_kept)
-            require(kept_out, CREATE_NAMED, "keeps every record that it refuses for its content")
-        return found
-
     def knows(self, identifier: str) -> bool:
         """Whether the service knows a record under an identifier, by a faulty update or create; neither changes it."""
         if not ended_in(self.try_faulty(identifier), Row.UNKNOWN):
@@ -132,29 +99,21 @@ class WorkflowRecords:
             raise Blocked(exchange.operation or "", "the answer names no identifier that works")
         return known
 
-    def claim_nothing_came_of(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
-        """Claim that refused submissions left a fresh identifier free, or an existing record open for updates.
+    def claim_nothing_came_of(self, claim: Claim, identifier: str, refused: Exchange) -> None:
+        """Claim that a refused submission left a fresh identifier free, or an existing record open for updates.
+
+        No claim is made for a create if the service keeps the identifier of every refused record: the document does
+        not say that it becomes free.
 
         Args:
-            identifier: In the path of all of them; for creates without one in the path, in the header.
+            identifier: In the path; for creates without one in the path, in the header.
         """
-        if refused[-1].method == "POST":
-            claim.meets("identifier-free", self._look_up(identifier), because_of=(refused[-1],))
-            return
-        found = self.try_faulty(identifier)
-        claim.meets("identifier-not-locked", found, because_of=(refused[-1],))
-
-    def claim_identifier_free(self, claim: Claim, identifier: str, *refused: Exchange) -> None:
-        """Claim that a create under the identifier of refused creates is not refused because it is in use.
-
-        An update may find nothing although the identifier is in use. No claim is made for other operations, nor for
-        a service that keeps the identifier of every refused record: the document does not say that it becomes free.
-        """
-        if refused[-1].operation != CREATE_NAMED:
+        if refused.operation == UPDATE:
+            claim.meets("identifier-not-locked", self.try_faulty(identifier), because_of=(refused,))
             return
         found = self._world.try_creating(identifier)
         if not (ended_in(found, *IN_USE) and self.keeps_refused_taken()):
-            claim.meets("identifier-not-in-use", found, because_of=(refused[-1],))
+            claim.meets("identifier-not-in-use", found, because_of=(refused,))
 
     # -- records that exist
 
@@ -436,33 +395,3 @@ class WorkflowRecords:
     def batch(self) -> str:
         """A batchId of the maximum length: that of earlier records, or else a fresh one."""
         return str(self._world.offered("batch") or self._world.fresh.uid(LONGEST_BATCH))
-
-    def parts_of(self, way: str) -> Iterator[Mapping[str, Any]]:
-        """Parts of a request that names the realm in the header or in the query.
-
-        With the query, the request also has a batchId, which changes no row. If the service does not read the query,
-        this raises Blocked: another clause covers that, and the rows are judged by the header alone.
-        """
-        if way == BY_HEADER:
-            yield {"query": ()}
-            return
-        by_query = self._world.in_query()
-        require(bool(by_query), CREATE_NAMED, "does not read the realm from the query")
-        yield {**by_query, "members": {"batchId": self._world.fresh.uid(LONGEST_BATCH)}}
-
-    def need_row(
-        self, row: Row, operation: str, actor: Actor, identifier: str = "", named: str = "", **parts: Any
-    ) -> None:
-        """Check once for each operation that a submission with one fault ends in the row of that fault.
-
-        Args:
-            identifier: Of the record; by default one that fits the operation.
-            named: The realm that the row's message names.
-            parts: The fault, as for `submit`.
-        """
-
-        def look() -> None:
-            record = identifier or self.subject(operation)
-            require_row(self._world.submit(operation, record, by=actor, **parts), row, named)
-
-        self._world.once(f"the row of {row} by {operation}", look)

@@ -9,7 +9,7 @@ from typing import Final
 
 from registry_contracts.checks import errors_array
 from registry_contracts.checks.definition import Arguments, Check, Subject, on_accepted, quoted_unless
-from registry_contracts.checks.outcomes import Blocked, Result, contradicted, usable
+from registry_contracts.checks.outcomes import Result, contradicted, usable
 from registry_contracts.errors import SuiteError
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange, Response
@@ -112,11 +112,6 @@ RECORD_FOUND: Final = Check(
 IN_USE: Final = Check(
     "identifier-in-use", "refused, since the identifier is in use", quoted_unless(_refused_as_in_use)
 )
-FREE: Final = Check(
-    "identifier-free",
-    "no record under the identifier of a refused submission",
-    quoted_unless(lambda response: carries_message(response, Row.UNKNOWN)),
-)
 NOT_IN_USE: Final = Check(
     "identifier-not-in-use",
     "an identifier that is not in use",
@@ -129,7 +124,7 @@ NOT_LOCKED: Final = Check(
     "no lock under the identifier of a refused submission",
     quoted_unless(lambda response: not carries_message(response, Row.LOCKED)),
 )
-CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, FREE, NOT_IN_USE, NOT_LOCKED)
+CHECKS: Final = (MESSAGE, IDENTIFIER, ANY_IDENTIFIER, RECORD_FOUND, IN_USE, NOT_IN_USE, NOT_LOCKED)
 
 _UNCONFIGURED: Final = re.compile(r"Schema not configured for the given realm\s+(?P<realm>[\w-]+)")
 
@@ -182,11 +177,3 @@ def row_or_outcome(exchange: Exchange, realm: str = "") -> str:
     answer = usable(exchange)
     row_seen = next((row for row in Row if carries_message(answer, row, realm)), None)
     return str(row_seen) if row_seen else errors_array.outcome(exchange)
-
-
-def require_row(exchange: Exchange, row: Row, realm: str = "") -> None:
-    """Require that a row is returned if its condition is the only fault, so that the order of rows can be judged."""
-    if _another_message(usable(exchange), clause=row, realm=realm) is not None:
-        raise Blocked(
-            exchange.operation or "", f"does not return the row of {row} when nothing else is at fault"
-        )

@@ -90,9 +90,9 @@ def world(
 
 
 @pytest.fixture
-def contacts(world: World, operation: str, attempt: Attempt) -> ContactRequests:
+def contacts(world: World, operation: str) -> ContactRequests:
     """The author's contact records, sent with the case's operation."""
-    return ContactRequests(operation, world, attempt)
+    return ContactRequests(operation, world)
 
 
 @pytest.fixture

@@ -23,20 +23,33 @@ DRAFTS = (*factors.READS, *factors.DRAFT_WRITES, "listDrafts")
 FILES = (*factors.OF_DOCUMENTS, *factors.OF_FILES)
 #: Further clauses that a refusal without a token shows.
 OF_TOKENS = ("json-bodies", "token-missing-answer")
-#: Operations that `smoke` sends without a token; a scenario there saves a draft without one.
-IN_SMOKE = ("getDraft", "getDraftInfo", "deleteDraft", "listDrafts", "createAttachment", "listAttachments")
+WITHOUT_TOKEN = (
+    "getDraft",
+    "getDraftInfo",
+    "deleteDraft",
+    "listDrafts",
+    "createAttachment",
+    "listAttachments",
+)
+#: Operations and reasons whose first row is in `smoke`; scenarios there save a draft and submit without a token.
+IN_SMOKE = {
+    *((operation, "anonymous") for operation in WITHOUT_TOKEN),
+    (factors.CREATE_NAMED, "realm_missing"),
+    *((operation, "caller_restricted") for operation in factors.WORKFLOW),
+}
 
 
 def each(operations: Iterable[str]) -> pytest.MarkDecorator:
-    """Make a case for each row, with the clause that refuses it; `smoke` has the first row without a token."""
+    """Make a case for each row, with the clause that refuses it; `smoke` has the first of some reasons."""
 
     def rows(strength: int = table.PAIRS) -> list[table.Row]:
         return [row for operation in operations for row in table.one_reason(operation, strength)]
 
-    first = {row.operation: row for row in reversed(rows()) if row.reason == "anonymous"}
+    first = {(row.operation, row.reason): row for row in reversed(rows())}
 
     def marks(row: table.Row) -> list[pytest.MarkDecorator]:
-        in_smoke = row.operation in IN_SMOKE and first[row.operation] is row
+        why = (row.operation, row.reason)
+        in_smoke = why in IN_SMOKE and first[why] is row
         return [contract(*table.clauses_of_refusal(row)), *([smoke(requests=3)] if in_smoke else [])]
 
     return for_each_row(rows, marks)

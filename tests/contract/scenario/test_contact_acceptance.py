@@ -124,7 +124,4 @@ def test_any_optional_field_may_be_left_out_whatever_others_are_there(
 ) -> None:
     """Each optional field may be left out, whichever other fields are sent."""
     mixes = deal(sample_records.optional_mixes(world.samples.full_contact(contacts.uid)))
-    sent = contact_requests.claim_none_demanded(
-        expect("contact-optional-not-demanded", UPDATE), contacts, mixes.values()
-    )
-    contact_requests.claim_any_fields(expect("contact-any-fields", UPDATE), contacts, world.samples, sent)
+    contact_requests.claim_any_fields(expect, contacts, world.samples, mixes.values())

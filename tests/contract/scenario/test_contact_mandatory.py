@@ -4,18 +4,25 @@ from registry_contracts.cases import (
     MANDATORY_FIELDS,
     ContactRequests,
     Expect,
+    Observer,
     contact_requests,
     contract,
     errors_array,
+    factors,
     sample_records,
+    smoke,
 )
 
 
-@contract("contact-empty-record", requests=1)
-def test_an_empty_record_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
+@smoke()
+@contract("contact-empty-record", "errors-status", operations=factors.CONTACTS, requests=1)
+def test_an_empty_record_is_refused(
+    contacts: ContactRequests, expect: Expect, observe: Observer, operation: str
+) -> None:
     """A record without any field is refused, with Error.Mandatory among its errors."""
-    sent = contacts.faulty("empty", {})
+    sent = contacts.send({})
     contacts.reporting().claim_some_mandatory(expect("contact-empty-record", operation), sent)
+    observe("errors-status", operation, errors_array.outcome(sent))
 
 
 @contract("contact-all-missing-named", requests=1)

@@ -157,3 +157,20 @@ def test_creating_under_an_identifier_in_use(
         "createContact",
         errors_array.outcome(contacts.send(contacts.record(world.contact()))),
     )
+
+
+@contract("errors-code-invalid-value", requests=1)
+def test_what_counts_as_an_invalid_value_is_observed(
+    contacts: ContactRequests, world: World, observe: Observer, operation: str
+) -> None:
+    """The document does not say which values are invalid; a reference to a missing record is one candidate."""
+    nowhere = {"contactOrganization": {"identifier": world.uid()}}
+    sent = contacts.send(sample_records.without(contacts.record(), "lastName") | nowhere)
+    codes = sorted(
+        {
+            code
+            for code, path in errors_array.elements(sent.answer)
+            if not errors_array.names_field(path, "lastName")
+        }
+    )
+    observe("errors-code-invalid-value", operation, codes)

@@ -6,7 +6,9 @@ from registry_contracts.cases import (
     WorkflowRecords,
     World,
     claim_each_refused,
+    contact_requests,
     contract,
+    errors_array,
     sample_records,
     submissions,
 )
@@ -19,15 +21,18 @@ def test_a_phrase_is_no_language_of_a_header(
     """A header with a phrase among its language codes is refused."""
     record = contacts.record()
     record["header"]["languages"].append(sample_records.NO_LANGUAGE)
-    sent = contacts.faulty("language of header", record)
+    sent = contacts.send(record)
     contacts.reporting().claim_refused(expect("contact-header-language-invalid", operation), sent, "header")
 
 
-@contract("contact-country-unexpected", requests=0.8)
+@contract("contact-country-unexpected", "errors-code-unexpected-term", requests=0.8)
 def test_an_unknown_country_is_refused(contacts: ContactRequests, expect: Expect, operation: str) -> None:
-    """A contact whose country is not a known term is refused."""
-    sent = contacts.faulty("unknown country", contacts.record() | sample_records.UNKNOWN_COUNTRY)
+    """A contact whose country is not a known term is refused, with Error.UnexpectedTerm."""
+    sent = contacts.send(contacts.record() | sample_records.UNKNOWN_COUNTRY)
     contacts.reporting().claim_refused(expect("contact-country-unexpected", operation), sent, "country")
+    errors_array.with_errors(sent)
+    unexpected = expect("errors-code-unexpected-term", operation)
+    contact_requests.claim_code(unexpected, sent, errors_array.UNEXPECTED_TERM)
 
 
 @contract("contact-schema-unknown", requests=1)

@@ -1,16 +1,6 @@
 """Access to drafts: none without a token; the document does not say more."""
 
-from registry_contracts.cases import (
-    Actor,
-    Draft,
-    Expect,
-    Observer,
-    World,
-    contract,
-    drafts,
-    smoke,
-    status,
-)
+from registry_contracts.cases import Actor, Expect, Observer, World, contract, drafts, smoke, status
 
 READS = ("getDraft", "getDraftInfo", "draftExists")
 
@@ -20,10 +10,9 @@ READS = ("getDraft", "getDraftInfo", "draftExists")
 def test_creating_a_draft_needs_a_token(world: World, anonymous: Actor, expect: Expect) -> None:
     """Without a token no draft is created."""
     uid = world.uid()
-    document = world.samples.draft(uid)
-    saved = world.save(uid, document, by=anonymous)
+    saved = world.save(uid, world.samples.draft(uid), by=anonymous)
     expect("draft-save-needs-token").refused(saved)
-    drafts.claim_nothing_given(expect("draft-save-needs-token"), world, Draft(uid, document, saved))
+    drafts.claim_no_draft(expect("draft-save-needs-token"), world, [uid], saved)
 
 
 @contract("draft-of-another", profile="nightly", requests=7)

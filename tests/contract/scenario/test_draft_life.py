@@ -12,6 +12,7 @@ from registry_contracts.cases import (
     readers,
     shape,
     smoke,
+    usable,
 )
 
 
@@ -65,8 +66,9 @@ def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer
     """After a draft is deleted, the exists check no longer finds it."""
     draft = world.draft()
     gone = world.author.delete_draft(draft.uid)
-    expect("draft-delete-removes", "deleteDraft").accepted(gone)
-    drafts.claim_removed(expect, world, draft.uid, gone)
+    removed, check = expect("draft-delete-removes", "deleteDraft"), world.author.draft_exists(draft.uid)
+    removed.accepted(gone)
+    removed.holds(not usable(check).success, gone, check, expected="no draft any more")
     observe("draft-delete-answer", "deleteDraft", shape(gone))
 
 
@@ -88,17 +90,6 @@ def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None
     read = world.author.get_draft(draft.uid)
     expect("draft-save-updates", "getDraft").shows(read, later)
     drafts.claim_replaced(expect("draft-save-replaces", "saveDraft"), read, draft.document, later)
-
-
-@contract("draft-delete-content-gone", "draft-info-absent", operations=["getDraft", "getDraftInfo"])
-@contract(relies_on=["draft-get-content", "draft-delete-removes"], requests=4)
-def test_a_deleted_draft_is_not_read_any_more(world: World, expect: Expect) -> None:
-    """After a draft is deleted, a read no longer returns its content, and it has no info."""
-    draft = world.draft()
-    gone = world.author.delete_draft(draft.uid)
-    done(gone)
-    drafts.claim_nothing_given(expect("draft-delete-content-gone", "getDraft"), world, draft, gone)
-    expect("draft-info-absent").refused(world.author.get_draft_info(draft.uid))
 
 
 @contract(

@@ -59,7 +59,7 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     observe("workflow-answer", CREATE, shape(sent))
     batch, first = submissions.claim_longest_batch(expect, world)
     two = world.samples.submission(world.uid(), batchId=batch)
-    second = world.submit(CREATE, "", two, **world.in_query())
+    second = world.submit(CREATE, "", two)
     comparison.claim_accepted_for_each(second, (expect("workflow-batch-shared", CREATE), lambda: sent))
     returned.meets("any-identifier", first)
     submissions.claim_told(returned, second, two)
@@ -160,18 +160,15 @@ def test_a_record_is_updated(
 ) -> None:
     """A valid document is accepted as an update of a record that exists and is not locked.
 
-    One update has a batchId and, if the service reads it, the realm in the query; the other has neither.
+    One update has a batchId, the other has none.
     """
     identifier = records.spendable()
     before = drafts.save_reworded(world, identifier)
     submission = world.samples.submission(identifier, batchId="b" * submissions.LONGEST_BATCH)
-    by_query, submit = world.in_query(), partial(world.submit, UPDATE, identifier)
+    submit = partial(world.submit, UPDATE, identifier)
     sent = comparison.claim_accepted_for_each(
-        submit(submission, **by_query),
-        (expect("workflow-batch-longest", UPDATE), partial(submit, **by_query)),
-        *submissions.without_query(
-            world, expect("workflow-update-accepted", UPDATE), partial(submit, query=())
-        ),
+        submit(submission),
+        (expect("workflow-batch-longest", UPDATE), submit),
         (expect("workflow-update-accepted"), None),
     )
     expect("workflow-identifier-kept", UPDATE).carries(sent, identifier)

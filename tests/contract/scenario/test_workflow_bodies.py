@@ -1,7 +1,9 @@
-"""The body of a submission: a document, and two optional texts with their limits.
+"""The document of a submission: it is required, and validated by its schema.
 
 A refusal must have no effect: the identifier stays free, or the record stays open for updates.
 """
+
+from functools import partial
 
 from registry_contracts.cases import (
     Expect,
@@ -11,6 +13,8 @@ from registry_contracts.cases import (
     claim_each_refused,
     contract,
     errors_array,
+    factors,
+    smoke,
     submissions,
 )
 
@@ -26,11 +30,18 @@ def test_a_bare_document_is_no_submission(
     records.claim_nothing_came_of(clause, identifier, sent)
 
 
-@contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content", requests=3)
-def test_a_document_that_breaks_its_schema_is_refused(
+@smoke()
+@contract(
+    *submissions.ERROR_CLAUSES,
+    *("workflow-document-validated", "workflow-document-empty", "workflow-document-content"),
+    *("workflow-errors-with-identifier", "errors-status"),
+    operations=factors.WORKFLOW,
+    requests=3.7,
+)
+def test_a_document_that_breaks_its_schema_is_refused_with_errors(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:
-    """A document with wrong types, without members, or with a missing field is refused by its schema."""
+    """A document with wrong types, without members, or with a missing field is refused, with well-formed errors."""
     faulty, clause = records.faulty(operation), expect("workflow-document-validated", operation)
     identifier = faulty.notes["identifier"]
     clause.turned_down(faulty)
@@ -39,20 +50,8 @@ def test_a_document_that_breaks_its_schema_is_refused(
         clause.turned_down(world.submit(operation, identifier, {"document": document}))
     empty = world.submit(operation, identifier, {"document": {}})
     expect("workflow-document-empty", operation).turned_down(empty)
+    submissions.claim_errors_told(expect, faulty, *records.lacking(operation))
+    submissions.claim_named(partial(expect, "workflow-errors-with-identifier"), faulty)
     seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
     observe("workflow-document-content", operation, seen)
-
-
-@contract("workflow-batch-too-long", requests=2.8, turns=True)
-def test_a_batch_identifier_that_is_too_long_is_refused(
-    world: World, records: WorkflowRecords, expect: Expect, operation: str
-) -> None:
-    """A batchId of 101 characters, or a far longer one, is refused."""
-    identifier, clause = records.subject(operation), expect("workflow-batch-too-long", operation)
-    sent = [
-        world.submit(operation, identifier, world.samples.submission(identifier, batchId=text))
-        for text in submissions.too_long(submissions.LONGEST_BATCH, operation)
-    ]
-    claim_each_refused(clause, sent)
-    records.claim_nothing_came_of(clause, identifier, *sent)
-    records.claim_identifier_free(clause, identifier, *sent)
+    observe("errors-status", operation, errors_array.outcome(faulty))

@@ -7,7 +7,6 @@ from registry_contracts.cases import (
     UID_LONGEST,
     UID_SHORTEST,
     Expect,
-    Row,
     WorkflowRecords,
     World,
     claim_each_refused,
@@ -28,9 +27,6 @@ def test_the_schema_of_another_realm_is_not_configured(
 ) -> None:
     """The workflow schema of another realm is unknown here, and the message names this realm."""
     identifier = records.subject(operation)
-    records.need_row(
-        Row.SCHEMA_UNKNOWN, operation, world.author, named=realm, schema=submissions.UNKNOWN_SCHEMA
-    )
     faulty = world.samples.faulty_submission(identifier)
     schema = identifiers.foreign_schema(worker.target, realm, turn=operation)
     sent = world.submit(operation, identifier, faulty, schema=schema)
@@ -54,9 +50,8 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
         "workflow-identifier-too-long": [world.uid(UID_LONGEST + 1), world.uid(2 * UID_LONGEST)],
         "workflow-identifier-characters": [world.uid() + sign for sign in FORBIDDEN],
     }
-    for clause, (near, *others) in forbidden.items():
-        sent = [submissions.submit_unnamed(world, identifier) for identifier in (near, *others[:-1])]
-        sent += [world.submit(operation, identifier) for identifier in others[-1:]]
+    for clause, bad in forbidden.items():
+        sent = [submissions.submit_unnamed(world, identifier) for identifier in bad]
         claim_each_refused(expect(clause, operation), sent)
 
 
@@ -65,7 +60,6 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
     "workflow-batch-characters",
     "workflow-identifier-case-sensitive",
     "workflow-identifier-kept",
-    "workflow-create-with-identifier-accepted",
     operations=[CREATE_NAMED],
     requests=3,
     records=1,
@@ -73,25 +67,22 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """128 characters are accepted, with a batchId of 200 bytes and the realm in the query; letter case is kept."""
+    """128 characters are accepted, with a batchId of 200 bytes; letter case is kept."""
     identifier = identifiers.other_case(world.fresh, world.uid(UID_LONGEST))
     submission = world.samples.submission(
         identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH
     )
-    by_query, submit = world.in_query(), partial(world.submit, CREATE_NAMED, identifier)
+    submit = partial(world.submit, CREATE_NAMED, identifier)
     accepted = comparison.claim_accepted_for_each(
-        submit(submission, **by_query),
-        (expect("workflow-batch-characters", CREATE_NAMED), partial(submit, **by_query)),
-        *submissions.without_query(
-            world, expect("workflow-create-with-identifier-accepted", CREATE_NAMED), partial(submit, query=())
-        ),
+        submit(submission),
+        (expect("workflow-batch-characters", CREATE_NAMED), submit),
         (expect("workflow-identifier-edges"), None),
     )
     expect("workflow-identifier-kept", CREATE_NAMED).carries(accepted, identifier)
     records.settles(identifier)
     other = identifiers.other_case(world.fresh, identifier)
     faulty = world.samples.faulty_submission(other) | {"batchId": world.uid()}
-    again = world.submit(CREATE_NAMED, other, faulty, **by_query)
+    again = world.submit(CREATE_NAMED, other, faulty)
     expect("workflow-identifier-case-sensitive", CREATE_NAMED).meets(
         "identifier-not-in-use", again, because_of=(accepted,)
     )

@@ -4,8 +4,6 @@ import pytest
 
 from registry_contracts.cases import (
     Actor,
-    Attempt,
-    Deal,
     Expect,
     Properties,
     World,
@@ -13,6 +11,7 @@ from registry_contracts.cases import (
     contract,
     done,
     draft_lives,
+    drafts,
     drawn_contents,
     identifiers,
     overlapping,
@@ -23,25 +22,26 @@ OPERATIONS = ("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDra
 
 
 @pytest.fixture
-def players(world: World, another: Actor | None, expect: Expect, attempt: Attempt) -> draft_lives.Players:
+def players(world: World, another: Actor | None, expect: Expect) -> draft_lives.Players:
     """The author, and the other account if the settings name one."""
-    players = draft_lives.Players(world, another, expect, attempt)
+    players = draft_lives.Players(world, another, expect)
     players.worked.add(f"deleteDraft by {world.author.role}")  # the case relies on it
     return players
 
 
-@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=137, nightly=2100, turns=True)
+@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=80, nightly=700, turns=True)
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """After any calls of both accounts, saved drafts exist and deleted ones are gone."""
     draft_lives.claim_promises_hold(players, properties)
 
 
-@contract(*identifiers.ALIKE_CLAUSES, operations=OPERATIONS[:3] + OPERATIONS[4:5], requests=0, dealt=45)
-def test_alike_identifiers_name_drafts_of_their_own(world: World, expect: Expect, deal: Deal) -> None:
+@pytest.mark.parametrize("kind", identifiers.ALIKE)
+@contract(*identifiers.ALIKE_CLAUSES, operations=(*OPERATIONS[:3], "deleteDraft"), turns=True, requests=22)
+@contract(relies_on=drafts.ORDINARY)
+def test_alike_identifiers_name_drafts_of_their_own(world: World, expect: Expect, kind: str) -> None:
     """Identifiers that differ only in their signs, or only far from the start, name separate drafts."""
-    for kind in deal(identifiers.ALIKE):
-        identifiers.claim_told_apart(world, expect, kind)
+    identifiers.claim_told_apart(world, expect, kind)
 
 
 @contract("draft-info-current", requests=5)
@@ -67,9 +67,9 @@ def test_overlapping_calls_on_drafts_keep_their_promises(
 ) -> None:
     """Two accounts save, read and delete drafts at the same time, and each affects only its own."""
     world, other = players.world, players.other
-    drafts = overlapping.OverlappingDrafts([world.author, other or world.author], world, expect)
-    drafts.claim_promises_hold()
-    drafts.claim_contents_kept(drawn_contents.largest(properties))
+    overlap = overlapping.OverlappingDrafts([world.author, other or world.author], world, expect)
+    overlap.claim_promises_hold()
+    overlap.claim_contents_kept(drawn_contents.largest(properties))
 
 
 @contract(

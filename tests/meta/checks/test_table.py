@@ -88,7 +88,6 @@ TWINS = {
     "any-identifier": Twins(answer(200, {"a": UID}), answer(200, {"a": "short"})),
     "record-found": Twins(answer(400, {"m": "locked"}), answer(400, {"m": UNKNOWN})),
     "identifier-in-use": Twins(answer(400, {"m": TAKEN}), answer(400, NAMED)),
-    "identifier-free": Twins(answer(400, {"m": UNKNOWN}), answer(200, {})),
     "identifier-not-in-use": Twins(answer(201, {}), answer(400, {"m": TAKEN})),
     "identifier-not-locked": Twins(answer(400, {"m": TAKEN}), answer(400, {"m": LOCKED})),
     "taken": Twins(answer(201), answer(200, NAMED)),
