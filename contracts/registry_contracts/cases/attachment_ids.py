@@ -21,7 +21,6 @@ from registry_contracts.session.actor import Actor
 
 _MOST_GUESSES = 6
 _OTHERWISE = 2
-_PIECE = 10_000
 
 #: Why a case cannot use the id of an attachment.
 UNTOLD = (
@@ -47,18 +46,14 @@ class Attachment:
         return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
 
 
-def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
-    """Upload a file to a document; `chunked`: without Content-Length."""
-    pieces = [content[at : at + _PIECE] for at in range(0, len(content), _PIECE)]
-    path = {"uid": uid, "filename": filename}
-    return actor.send("createAttachment", path=path, body=pieces if chunked else content)
+def upload(actor: Actor, uid: str, filename: str, content: bytes) -> Exchange:
+    """Upload a file to a document."""
+    return actor.send("createAttachment", path={"uid": uid, "filename": filename}, body=content)
 
 
-def attach(
-    actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False, promise: str = ""
-) -> Attachment:
-    """Create an attachment and find its id; for `chunked` see `upload`, for `promise` see `done`."""
-    created = upload(actor, uid, filename, content, chunked=chunked)
+def attach(actor: Actor, uid: str, filename: str, content: bytes, *, promise: str = "") -> Attachment:
+    """Create an attachment and find its id; for `promise` see `done`."""
+    created = upload(actor, uid, filename, content)
     done(created, promise)
     return found(actor, Attachment(uid, 0, filename, content), created, len(content))
 

@@ -2,8 +2,9 @@
 
 from functools import partial
 
+import pytest
+
 from registry_contracts.cases import (
-    Actor,
     Credentials,
     Expect,
     Observer,
@@ -21,35 +22,19 @@ from registry_contracts.cases import (
 UNLISTED_HEADERS = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 
 
-@contract("token-issued", "token-success-status", operations=("createToken",), requests=3)
+@smoke("author")
+@contract(
+    "token-issued", "token-needs-no-token", "token-success-status", operations=("createToken",), requests=2
+)
+@pytest.mark.parametrize("role", ["author", "other"])
 def test_an_account_gets_a_token(
-    world: World, credentials: Credentials, expect: Expect, observe: Observer
+    world: World, credentials: Credentials, expect: Expect, observe: Observer, role: str
 ) -> None:
-    """E-mail and password are exchanged for a token every time."""
-    plain = partial(world.author.send, "createToken", json=credentials.of("author"))
-    signed_in = sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
-    sign_in.claim_token_again(expect("token-issued"), plain)
+    """E-mail and password are exchanged for a token every time, with no more headers than Accept and Content-Type."""
+    plain = partial(world.author.send, "createToken", json=credentials.of(role), token=None, realm=None)
+    claims = expect("token-issued"), expect("token-needs-no-token")
+    signed_in = sign_in.claim_signed_in(*claims, plain, partial(plain, headers=UNLISTED_HEADERS))
     observe("token-success-status", "createToken", signed_in.answer.status)
-
-
-@smoke()
-@contract("token-issued", operations=("createToken",), requests=1)
-def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, expect: Expect) -> None:
-    """The second account of the settings gets a token too."""
-    plain = partial(other.send, "createToken", json=credentials.of("other"))
-    sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
-
-
-@smoke()
-@contract("token-needs-no-token", operations=("createToken",), requests=1)
-def test_signing_in_needs_neither_realm_nor_token(
-    world: World, credentials: Credentials, expect: Expect
-) -> None:
-    """Signing in succeeds with only the headers that the document lists: Accept and Content-Type."""
-    body = credentials.of("author")
-    plain = partial(world.author.send, "createToken", json=body, token=None, realm=None)
-    more = partial(world.author.send, "createToken", json=body, headers=UNLISTED_HEADERS)
-    sign_in.claim_no_more_needed(expect("token-needs-no-token"), plain, more)
 
 
 @smoke()
