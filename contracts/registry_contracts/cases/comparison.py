@@ -7,7 +7,7 @@ other people's data nor on the current load.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -207,26 +207,6 @@ def _body(answer: Response) -> str | dict[str, str]:
     if not answer.content:
         return "empty"
     return shape_of(answer.json) if answer.json is not None else "not JSON"
-
-
-def place_of(answer: Response, document: dict[str, Any]) -> str:
-    """Where a body holds a document: `the body itself`, the path of a member, or `nowhere`."""
-    content = readers.content_of(document)
-    return next(
-        (path for path, value in _objects(answer.json, "") if readers.includes(value, content)), "nowhere"
-    )
-
-
-def _objects(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, dict[str, Any]]]:
-    if depth > 8:
-        return
-    if isinstance(value, dict):
-        yield path or "the body itself", value
-        for name, member in value.items():
-            yield from _objects(member, f"{path}.{name}".lstrip("."), depth + 1)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _objects(item, f"{path}[]", depth + 1)
 
 
 def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int | None]:

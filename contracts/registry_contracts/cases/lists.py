@@ -57,7 +57,7 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
         claim.holds(not first.exchange.answer.flaw, first.exchange, expected="a list")
-    _look_until(True, world, lister, uid, first).claim(claim, there=True)
+    _look_until(True, world, lister, uid, first).claim(claim, f"the draft {uid} in the list", there=True)
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -70,7 +70,7 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> No
     shown = _look_until(False, world, lister, uid)
     if shown.pages[0].records is None and not _empty_is_not_found(world, lister.actor):
         raise shown.pages[0].no_list
-    shown.claim(claim, there=False)
+    shown.claim(claim, f"no draft {uid}", there=False)
 
 
 def _look_until(wanted: bool, world: World, lister: Lister, uid: str, first: Page | None = None) -> Search:
@@ -319,11 +319,3 @@ def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *
     if not long or len(uids) < _LONG or long.page().size < 0:
         raise Untested("the document names no filter that selects many drafts: no known one works")
     claim_pages_cover(claim, replace(known, lister=long, own=uids), size)
-
-
-def need_parts(known: KnownList, *cuts: Cut) -> bool:
-    """Require that skip, alone or with top, returns the right part of a list, for claims about other uses of skip."""
-    given = all(
-        part.right and part.page.size <= (part.cut[1] or part.page.size) for part in _parts(known, cuts)
-    )
-    return require(given, known.lister.operation, "skip does not return the right part of the list")

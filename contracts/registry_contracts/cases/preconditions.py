@@ -22,14 +22,9 @@ PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
     "draft-exists-absent": drafts.need_absence,
     "draft-delete-removes": drafts.need_removal,
     "list-answers": lists.need_answer,
-    "list-top": lambda world: known_drafts(world, None).need_top(),
-    "list-skip": lambda world: lists.need_parts(known_drafts(world, None), (1, None)),
-    "list-top-and-skip": lambda world: lists.need_parts(known_drafts(world), (1, 2)),
     "list-orderby": lambda world: known_drafts(world).need_order(),
     "attachment-create-listed": shared_documents.need_listing,
     "attachment-list-own-only": shared_documents.need_own_list,
-    "attachment-list-top": lambda world: known_files(world).need_top(),
-    "attachment-list-skip": lambda world: lists.need_parts(known_files(world), (1, None), (1, 2)),
     "attachment-list-orderby": lambda world: known_files(world).need_order(),
     "attachment-download-same": lambda world: shared_documents.need_given_back(
         world, world.shared_attachment()

@@ -1,36 +1,51 @@
 """Both lists: any combination of options selects and orders the right items."""
 
-from registry_contracts.cases import Deal, Expect, Properties, World, contract, known_drafts, known_files
+from collections.abc import Callable
+
+import pytest
+
+from registry_contracts.cases import (
+    Deal,
+    Expect,
+    KnownList,
+    Properties,
+    World,
+    contract,
+    known_drafts,
+    known_files,
+    smoke,
+)
 from registry_contracts.cases.list_questions import Questions
 
-
-@contract(
+of_drafts = contract(
     "list-filter-meaning",
     "list-filter-with-top",
     "list-orderby-meaning",
     "list-top-and-skip",
-    requests=5,
     dealt=22,
-    nightly=60,
-    last=True,
 )
-def test_any_combination_of_options_picks_what_it_says(
-    world: World, expect: Expect, properties: Properties, deal: Deal
-) -> None:
-    """Nested filters, text functions, both orders, windows and collections together select the drafts that match."""
-    Questions(known_drafts(world), expect).claim_answers(properties, deal)
-
-
-@contract(
+of_files = contract(
     "attachment-list-filter-meaning",
     "attachment-list-orderby-meaning",
     "attachment-list-pages-cover",
-    requests=6,
     dealt=8,
-    nightly=60,
 )
-def test_any_combination_of_options_picks_the_attachments_that_it_says(
-    world: World, expect: Expect, properties: Properties, deal: Deal
+
+
+@smoke(requests=8)
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param(known_drafts, id="drafts", marks=of_drafts),
+        pytest.param(known_files, id="files", marks=of_files),
+    ],
+)
+@contract(operations=["listDrafts", "listAttachments"], requests=9, nightly=62, last=True)
+def test_any_combination_of_options_picks_what_it_says(
+    known: Callable[[World], KnownList], world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:
-    """Any combination of options, which have no dollar sign here, selects the attachments that match."""
-    Questions(known_files(world), expect).claim_answers(properties, deal)
+    """Nested filters, text functions, both orders, windows and collections together select the items that match.
+
+    The options of attachments have no dollar sign, and attachments have no collections.
+    """
+    Questions(known(world), expect).claim_answers(properties, deal)

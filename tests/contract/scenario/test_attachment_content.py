@@ -5,7 +5,6 @@ from registry_contracts.cases import (
     Expect,
     Observer,
     World,
-    attach,
     attachment_ids,
     attachments,
     attachments_of,
@@ -37,15 +36,6 @@ def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> No
     attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
 
 
-@contract("attachment-download-same", profile="nightly", requests=5)
-def test_a_file_of_five_mebibytes_comes_back(world: World, expect: Expect) -> None:
-    """A file of 5 MiB comes back whole, with beginnings and ends that services tend to lose."""
-    size = world.author.uploadable(5 * MEBIBYTE + 1) - len(contents.START + contents.END)
-    content = contents.START + contents.content(size, seed=5) + contents.END
-    attachment = attach(world.author, world.document(), "very-large.bin", content)
-    attachments.claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
-
-
 @contract("attachment-download-same", requests=11, turns=True)
 def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     """A file sent without Content-Length comes back whole; so do two files of one name, if accepted."""
@@ -60,16 +50,20 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     attachments.claim_each_of_two_served(same, world, f"{world.uid()}.txt")
 
 
-@contract("attachment-name-unusual", "attachment-download-same", requests=8, turns=True)
-def test_unusual_names_are_observed(world: World, expect: Expect, observe: Observer) -> None:
-    """The document does not say which names are allowed; a file that is found under its name has its bytes."""
-    uid = world.document()
-    same = expect("attachment-download-same", "getAttachment")
+@contract(
+    "attachment-name-unusual", "attachment-sent-type", "attachment-download-same", requests=11, turns=True
+)
+def test_unusual_names_and_types_are_observed(world: World, expect: Expect, observe: Observer) -> None:
+    """The document does not say which names are allowed, and what a Content-Type does; what is found has its bytes."""
+    uid, same = world.document(), expect("attachment-download-same", "getAttachment")
     seen = {}
     for what, name in contents.UNUSUAL_NAMES.items():
         content = contents.START + contents.content(MORE_THAN_A_BLOCK, seed=len(name)) + contents.END
         seen[what] = attachments.claim_kept_if_taken(same, world, uid, name, content)
     observe("attachment-name-unusual", "createAttachment", seen)
+    headers = {"Content-Type": "application/json"}
+    typed = attachments.claim_kept_if_taken(same, world, uid, "typed.json", DATA, headers)
+    observe("attachment-sent-type", "createAttachment", {"application/json": typed})
 
 
 @contract("attachment-empty-file", requests=4)
@@ -79,16 +73,6 @@ def test_an_empty_file_is_observed(world: World, observe: Observer) -> None:
     empty = upload(world.author, uid, "empty.txt", b"")
     seen = {"status": status(empty), "listed": attachments_of(world.author, uid).page().size}
     observe("attachment-empty-file", "createAttachment", seen)
-
-
-@contract("attachment-sent-type", "attachment-download-same", requests=3, turns=True)
-def test_a_type_sent_with_a_file_is_observed(world: World, expect: Expect, observe: Observer) -> None:
-    """The document does not say what a Content-Type sent with a file does; a file that is found has its bytes."""
-    uid, headers = document_for_uploads(world), {"Content-Type": "application/json"}
-    seen = attachments.claim_kept_if_taken(
-        expect("attachment-download-same", "getAttachment"), world, uid, f"{world.uid()}.json", DATA, headers
-    )
-    observe("attachment-sent-type", "createAttachment", {"application/json": seen})
 
 
 @contract("attachment-download-type", "attachment-success-status", requests=1)

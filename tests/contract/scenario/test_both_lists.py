@@ -9,14 +9,12 @@ import pytest
 
 from registry_contracts.cases import (
     Expect,
-    Lister,
     World,
     contract,
     known_drafts,
     known_files,
     known_lists,
     lists,
-    shared_documents,
     smoke,
 )
 from registry_contracts.cases.known_lists import KnownList
@@ -45,37 +43,40 @@ def of_both(
 
 
 @smoke("drafts", requests=2)
-@of_both(
-    "top",
-    lambda world: all_drafts(world).lister,
-    partial(shared_documents.shared_document_list, repeats=True),
-    relies_on=(["list-answers"], []),
-)
+@of_both("top", all_drafts, unsound_files, relies_on=(["list-answers"], []))
 @contract(operations=LISTS, requests=5.5)
-def test_top_bounds_the_list(
-    clause: str, known: Callable[[World], Lister], world: World, expect: Expect
-) -> None:
+def test_top_bounds_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With top, a list returns at most that many items."""
-    lists.claim_bounded(expect(clause), known(world), 4)
+    lists.claim_bounded(expect(clause), known(world).lister, 4)
 
 
-@smoke("drafts")
-@of_both("skip", all_drafts)
+@smoke("drafts-skip")
+@pytest.mark.parametrize(
+    ("clause", "known", "cuts"),
+    [
+        row("drafts-skip", "list-skip", all_drafts, [(1, None), (5, None)]),
+        row("files-skip", "attachment-list-skip", known_files, [(1, None), (5, None)]),
+        row("drafts-skip-zero", "list-skip-zero", known_drafts, [(0, None)]),
+        row("drafts-window", "list-top-and-skip", all_drafts, [(1, 2), (3, 1)]),
+    ],
+)
 @contract(operations=LISTS, requests=4)
-def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """With skip, the list starts that many items later, up to the last one."""
-    lists.claim_parts(expect(clause), known(world), (1, None), (5, None))
+def test_skip_and_top_give_a_part_of_the_list(
+    clause: str, known: Known, cuts: list[lists.Cut], world: World, expect: Expect
+) -> None:
+    """With skip, the list starts that many items later, up to the last one; with top, too, it ends after as many."""
+    lists.claim_parts(expect(clause), known(world), *cuts)
 
 
 @smoke("drafts")
-@of_both("top-zero", all_drafts, relies_on=(["list-top"], ["attachment-list-top"]))
+@of_both("top-zero", all_drafts)
 @contract(operations=LISTS, requests=1)
 def test_a_top_of_zero_returns_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With a top of zero, no item is returned; a refusal counts too."""
     lists.claim_no_items(expect(clause), known(world).lister.page(top=0))
 
 
-@of_both("skip-beyond", relies_on=(["list-skip"], ["attachment-list-skip"]))
+@of_both("skip-beyond")
 @contract("list-skip-beyond-empty", "attachment-list-skip-beyond-empty", operations=LISTS, requests=2)
 def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With a skip beyond the end of the list, no item is returned, and the list is not refused."""
@@ -126,7 +127,7 @@ def test_numbers_come_in_the_order_of_their_values(world: World, expect: Expect)
 
 @of_both(
     "orderby-with-page",
-    relies_on=(["list-orderby", "list-top-and-skip"], ["attachment-list-orderby", "attachment-list-skip"]),
+    relies_on=(["list-orderby"], ["attachment-list-orderby"]),
 )
 @contract(operations=LISTS, requests=8.5)
 def test_pages_of_an_ordered_list_are_in_order(
@@ -136,32 +137,6 @@ def test_pages_of_an_ordered_list_are_in_order(
     asked = known(world)
     falling = replace(asked, lister=asked.lister.with_fixed(orderby=asked.order(falling=True)))
     lists.claim_parts(expect(clause), falling, *lists.pages(asked, 3))
-
-
-@smoke(requests=4)
-@pytest.mark.parametrize(
-    "known",
-    [
-        pytest.param(
-            known_drafts,
-            id="drafts",
-            marks=contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip"),
-        ),
-        pytest.param(
-            known_files,
-            id="files",
-            marks=contract(
-                "attachment-list-filter-meaning",
-                "attachment-list-orderby-meaning",
-                "attachment-list-pages-cover",
-            ),
-        ),
-    ],
-)
-@contract(operations=LISTS, requests=3)
-def test_all_options_hold_together(known: Known, world: World, expect: Expect) -> None:
-    """A filter of many operators, either order, skip and top together select the right items."""
-    Questions(known(world), expect).claim_all_options()
 
 
 @contract("list-filter-meaning", "list-orderby-meaning", requests=14, turns=True)

@@ -22,7 +22,7 @@ MANY = 122
 
 
 @smoke()
-@contract("list-collection-with-top", relies_on=["list-top"], requests=2.5)
+@contract("list-collection-with-top", requests=2.5)
 def test_top_bounds_a_collection(world: World, deal: Deal, expect: Expect) -> None:
     """$top limits the number of items together with a collection too."""
     kept_drafts(world)
@@ -32,24 +32,12 @@ def test_top_bounds_a_collection(world: World, deal: Deal, expect: Expect) -> No
         lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
 
 
-@contract("list-collection-with-skip", relies_on=["list-skip"], requests=6)
+@contract("list-collection-with-skip", requests=4)
 def test_skip_shifts_a_collection(world: World, deal: Deal, expect: Expect) -> None:
     """$skip leaves out the first items together with a collection too."""
     for collection in deal(lists.COLLECTIONS):
         drafts = known_drafts(world, collection)
         lists.claim_parts(expect("list-collection-with-skip"), drafts, (1, None), (3, None))
-
-
-@contract("list-skip-zero", requests=3)
-def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
-    """With a $skip of zero, the list starts with the same item as without the option."""
-    lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
-
-
-@contract("list-top-and-skip", relies_on=["list-top", "list-skip"], requests=6)
-def test_skip_and_top_give_a_window(world: World, expect: Expect) -> None:
-    """$skip and $top together return the items after the skipped ones, at most $top of them."""
-    lists.claim_parts(expect("list-top-and-skip"), known_drafts(world, None), (1, 2), (3, 1))
 
 
 @contract("list-pages-cover", requests=18, turns=True)
@@ -59,7 +47,6 @@ def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expe
 
 
 @contract("attachment-list-pages-cover", requests=6, turns=True)
-@contract(relies_on=["attachment-list-top", "attachment-list-skip"])
 def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments by skip and top neither repeat nor lose one."""
     lists.claim_pages_cover(expect("attachment-list-pages-cover"), known_files(world), 2)
