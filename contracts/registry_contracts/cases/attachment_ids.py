@@ -21,7 +21,6 @@ from registry_contracts.session.actor import Actor
 
 _MOST_GUESSES = 6
 _OTHERWISE = 2
-_PIECE = 10_000
 
 #: Why a case cannot use the id of an attachment.
 UNTOLD = (
@@ -47,18 +46,14 @@ class Attachment:
         return {"uid": self.uid, "attachmentId": str(self.id), "filename": self.filename}
 
 
-def upload(actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False) -> Exchange:
-    """Upload a file to a document; `chunked`: without Content-Length."""
-    pieces = [content[at : at + _PIECE] for at in range(0, len(content), _PIECE)]
-    path = {"uid": uid, "filename": filename}
-    return actor.send("createAttachment", path=path, body=pieces if chunked else content)
+def upload(actor: Actor, uid: str, filename: str, content: bytes) -> Exchange:
+    """Upload a file to a document."""
+    return actor.send("createAttachment", path={"uid": uid, "filename": filename}, body=content)
 
 
-def attach(
-    actor: Actor, uid: str, filename: str, content: bytes, *, chunked: bool = False, promise: str = ""
-) -> Attachment:
-    """Create an attachment and find its id; for `chunked` see `upload`, for `promise` see `done`."""
-    created = upload(actor, uid, filename, content, chunked=chunked)
+def attach(actor: Actor, uid: str, filename: str, content: bytes, *, promise: str = "") -> Attachment:
+    """Create an attachment and find its id; for `promise` see `done`."""
+    created = upload(actor, uid, filename, content)
     done(created, promise)
     return found(actor, Attachment(uid, 0, filename, content), created, len(content))
 
@@ -71,15 +66,12 @@ def attached(actor: Actor, uid: str, filename: str, content: bytes) -> Attachmen
         return Attachment(uid, None, filename, content)
 
 
-def found(
-    actor: Actor, sought: Attachment, created: Exchange, size: int, patience: float | None = None
-) -> Attachment:
+def found(actor: Actor, sought: Attachment, created: Exchange, size: int) -> Attachment:
     """The created attachment with its id; waits, since the list may show it a moment later.
 
     Args:
         sought: The attachment without its id, and without content if that is too large to keep.
         size: Size of the file in bytes.
-        patience: Seconds to wait (default: the target's settle time).
 
     Raises:
         Blocked: the list lacks it, or the answer holds an id but the file is found under no number.
@@ -102,11 +94,10 @@ def found(
 
     untold = f"{actor.realm} tells no id of an attachment"
     known_untold = actor.shared.offered(untold)
-    if until(look, bool, 0 if known_untold else actor.settle_seconds if patience is None else patience):
+    if until(look, bool, 0 if known_untold else actor.settle_seconds):
         return made[0]
     if (records or known_untold) and not list(_told(created, size, _OTHERWISE)):
-        if patience is None:  # an ordinary name; the next search need not wait as long
-            actor.shared.offer(untold, value=True)
+        actor.shared.offer(untold, value=True)  # the next search need not wait as long
         raise Untested(UNTOLD)
     raise Blocked(
         "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"

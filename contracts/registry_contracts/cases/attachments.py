@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -23,12 +22,11 @@ from registry_contracts.cases.attachment_ids import (
     works,
 )
 from registry_contracts.cases.comparison import claim_accepted_for_each
-from registry_contracts.cases.list_pages import MOST_PAGES, Page, Record, attachments_of, identifiers_in
+from registry_contracts.cases.list_pages import Page, Record, attachments_of, identifiers_in
 from registry_contracts.cases.shared_documents import (
     SharedDocument,
     document_for_uploads,
     need_own_list,
-    second_document,
     shared_document,
 )
 from registry_contracts.cases.world import World
@@ -50,8 +48,6 @@ _BYTES_SHOWN = 12
 #: Names of members that hold a file name, and characters that no file name holds.
 _CALLED_A_NAME = re.compile("(?:file|original|display)?_?name|file|title", re.IGNORECASE)
 _NO_NAME = re.compile("[:@]")
-#: Seconds to search for a file that the service may have renamed.
-_SHORT_PATIENCE = 2.0
 
 
 def claim_same_bytes(claim: Claim, world: World, attachment: Attachment, by: Actor | None = None) -> None:
@@ -79,51 +75,33 @@ def _first_difference(sent: bytes, got: bytes) -> str:
 def claim_each_kept(expect: Expect, world: World, first: Attachment, files: Mapping[str, bytes]) -> list[str]:
     """Claim that a document accepts more files after its first one and returns each with its bytes.
 
-    The document does not say how many files it accepts. But a file that it lists and returns was not refused.
+    The document does not say how many files it accepts: it may refuse the last ones.
 
     Returns:
         The names of all accepted files.
     """
-    uid, refused = first.uid, dict[str, Exchange]()
+    uid = first.uid
     sent = {name: upload(world.author, uid, name, content) for name, content in files.items()}
     while sent and not usable(sent[last := next(reversed(sent))]).success:
-        refused[last] = sent.pop(last)
-    records = list(attachments_of(world.author, uid).walk()) if refused else []
-    for name, created in refused.items():
-        if any(names_file(record, name) for record in records) and _given(
-            world, uid, name, files[name], created
-        ):
-            expect("attachment-create-accepted").accepted(created)
-    if sent:
-        claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+        del sent[last]
     for name, created in sent.items():
         expect("attachment-create-accepted").accepted(created)
-        sought = Attachment(uid, 0, name, files[name])
-        made = found(world.author, sought, created, len(sought.content))
+        made = found(world.author, Attachment(uid, 0, name, files[name]), created, len(files[name]))
         claim_same_bytes(expect("attachment-several", "getAttachment"), world, made)
-    if sent:
-        claim_listed(expect("attachment-several", "listAttachments"), world, first)
+    claim_same_bytes(expect("attachment-several", "getAttachment"), world, first)
+    claim_listed(expect("attachment-several", "listAttachments"), world, first)
     return [first.filename, *sent]
-
-
-def _given(world: World, uid: str, name: str, content: bytes, created: Exchange) -> bool:
-    """Whether a download returns the file's bytes."""
-    with contextlib.suppress(Blocked, Untested):
-        made = found(world.author, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE)
-        return usable(world.author.get_attachment(made.path)).content == content
-    return False
 
 
 def claim_listed(
     claim: Claim,
     world: World,
     sought: Attachment | None,
-    again: int = 0,
     *,
     uid: str = "",
     by: Actor | None = None,
 ) -> None:
-    """Claim that a document lists an attachment, after a few seconds at most, and `again` times after that.
+    """Claim that a document lists an attachment, after a few seconds at most.
 
     An answer that is no list contradicts the clause too.
 
@@ -132,42 +110,21 @@ def claim_listed(
         by: Reads the list; by default the author.
 
     Raises:
-        Untested: the list is longer than the pages that were read.
+        Blocked: the list cannot be read to its end.
     """
     listed = attachments_of(by or world.author, sought.uid if sought else uid)
     name = sought.filename if sought else "the attachment"
 
-    def held(pages: Sequence[Page]) -> bool:
-        records = [record for page in pages for record in page.records or ()]
-        return any(lists(record, sought) for record in records) if sought else bool(records)
+    def held(page: Page) -> bool:
+        return any(lists(record, sought) for record in page.records or ()) if sought else page.size > 0
 
-    def pages() -> Iterator[Page]:
-        """The pages up to the one that holds it; finally re-reads page 1, since the order may differ."""
-        read = list[Page]()
-        for page in listed.pages():
-            yield page
-            if held([page]):
-                return
-            read.append(page)
-        # If this page is longer than the list without options, that list was complete and not a page.
-        if len(read) > 1 and (start := listed.page(skip=0)).size <= read[0].size:
-            yield start
-
-    first = next(pages())
+    first = listed.page()
     if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
         claim.meets("list", first.exchange)
-    looks = [[first] if held([first]) else world.until(lambda: list(pages()), held)]
-    looks += world.settled(
-        lambda: [list(pages()) for _ in range(again)], lambda seen: all(held(look) for look in seen)
-    )
-    for look in looks:
-        if not held(look) and len(look) >= MOST_PAGES:
-            raise Untested(
-                f"the document does not say how long a page is: {name} is on none of {len(look)} pages"
-            )
-        exchanges = [page.exchange for page in look]
-        claim.holds(held(look), *exchanges, expected=f"{name} in the list", seen=look[-1].seen)
+    read = itertools.chain([first], itertools.repeat(None))
+    search = world.until(lambda: listed.search_for(held, first=next(read)), lambda search: search.found)
+    search.claim(claim, f"{name} in the list", there=True)
 
 
 def claim_own_only(claim: Claim, world: World, own: SharedDocument, other: SharedDocument) -> None:
@@ -209,41 +166,25 @@ def claim_taken(claim: Claim, world: World, filename: str, content: bytes) -> Ex
     raise Blocked("createAttachment", f"a document with attachments answered {created.answer.quote()}")
 
 
-def claim_large(claims: tuple[Claim, Claim, Claim], world: World, filename: str, size: int) -> Attachment:
-    """Claim that the shared document accepts a file within the limit, finds it and returns it whole.
+def claim_large(taken: Claim, same: Claim, world: World, filename: str, size: int) -> Attachment:
+    """Claim that the shared document accepts a file within the limit and returns it whole.
 
     Args:
-        claims: For the upload, the exists check and the download.
+        taken, same: For the upload and the download.
         size: Size in bytes.
     """
-    taken, there, same = claims
     body = contents.Announced(size)
     sought = Attachment(document_for_uploads(world), 0, filename, b"")
     path = {"uid": sought.uid, "filename": filename}
     created = world.author.send("createAttachment", path=path, body=body)
     small = partial(upload, world.author, sought.uid, f"small-{filename}", b"small\n")
     claim_accepted_for_each(created, (taken, small))
-    attachment = _found_large(there, world, sought, created, size)
+    attachment = found(world.author, sought, created, size)
     got = world.author.get_attachment(attachment.path, summed=True)
     whole, seen = got.answer.body.digest == body.digest, f"{got.answer.status} with other bytes"
     expected = f"the {size} bytes that were sent"
     same.holds(got.answer.success and whole, got, expected=expected, seen=seen)
     return attachment
-
-
-def _found_large(there: Claim, world: World, sought: Attachment, created: Exchange, size: int) -> Attachment:
-    """A large file with its id; if no id is found, claim that the exists check finds every id that downloads."""
-    try:
-        return found(world.author, sought, created, size)
-    except Blocked:
-        answers = [created.answer.json, *(attachments_of(world.author, sought.uid).page().records or ())]
-        for number in dict.fromkeys(number for each in answers for number in ids_in(each, size)):
-            path = replace(sought, id=number).path
-            got = world.author.get_attachment(path, summed=True)
-            if usable(got).success and got.answer.body.size == size:
-                check = world.author.attachment_exists(path)
-                there.accepted(check)
-        raise
 
 
 def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
@@ -252,30 +193,29 @@ def claim_each_of_two_served(claim: Claim, world: World, name: str) -> None:
     The document does not say whether a second file of the same name is accepted, replaces the first or is renamed.
     So a file that no id serves is not judged, nor is the earlier file unless the list shows both.
     """
-    uid = document_for_uploads(world)
-    earlier, later = b"the earlier file\n", b"the later file, which is longer\n"
-    first, second = upload(world.author, uid, name, earlier), upload(world.author, uid, name, later)
-    done(first)
-    if not usable(second).success:
+    uid, files = document_for_uploads(world), (b"the earlier file\n", b"the later file, which is longer\n")
+    sent = [upload(world.author, uid, name, content) for content in files]
+    if not all(usable(each).success for each in sent):
         return
-    answered: list[Exchange] = []
+    served: list[Exchange] = []
 
     def right() -> bool:
         records = [record for record in attachments_of(world.author, uid).walk() if names_file(record, name)]
         both = len(records) > 1
-        answers = (first.answer.json, second.answer.json, *records)
-        guesses = [number for each in answers for number in ids_in(each, -1)[:2]]
-        numbers = dict.fromkeys(guesses if both else ids_in(second.answer.json, -1)[:1])
-        paths = (Attachment(uid, number, name, b"").path for number in numbers)
-        downloads = [world.author.get_attachment(path) for path in paths]
-        answered[:] = [each for each in downloads if usable(each).success]
-        seen = {each.answer.content for each in answered}
-        return later in seen and (earlier in seen or not both or len(answered) < 2)
+        told = [each.answer.json for each in sent]
+        guesses = [number for each in (*told, *records) for number in ids_in(each, -1)[:2]]
+        numbers = dict.fromkeys(guesses if both else ids_in(told[1], -1)[:1])
+        downloads = [
+            world.author.get_attachment(Attachment(uid, number, name, b"").path) for number in numbers
+        ]
+        served[:] = [each for each in downloads if usable(each).success]
+        seen = {each.answer.content for each in served}
+        return files[1] in seen and (files[0] in seen or not both or len(served) < 2)
 
     held = world.eventually(right)
-    if answered:
+    if served:
         expected = "the later file, and each of two under its own id"
-        claim.holds(held, first, second, *answered, expected=expected, seen="other bytes")
+        claim.holds(held, *sent, *served, expected=expected, seen="other bytes")
 
 
 def claim_nothing_attached(claim: Claim, world: World, uid: str, *before: Exchange) -> None:
@@ -354,12 +294,6 @@ _TOO_LARGE: Final = 413
 _TOO_LARGE_FILE: Final = "temporary file that is too large"
 
 
-def _claim_no_size_limit(claim: Claim, exchange: Exchange) -> None:
-    """Claim that a temporary file was not refused for its size."""
-    refused = usable(exchange).status == _TOO_LARGE
-    claim.holds(not refused, exchange, expected="persisted: no limit")
-
-
 def persist(
     expect: Expect, world: World, uid: str, before: Callable[[dict[str, str]], object] | None = None
 ) -> tuple[dict[str, str], Exchange]:
@@ -382,20 +316,25 @@ def persist(
             before(path)
             before = None
         kept = world.author.send("persistTemporaryFile", path=path)
-        if usable(kept).status == _TOO_LARGE:  # the file still exists, and only it can show this again
+        too_large = usable(kept).status == _TOO_LARGE
+        if too_large:  # the file still exists, and only it can show this again
             world.offer(_TOO_LARGE_FILE, name)
-        _claim_no_size_limit(expect("attachment-persist-no-limit"), kept)
+        expect("attachment-persist-no-limit").holds(not too_large, kept, expected="persisted: no limit")
         if not world.used_up(name, kept):
             break
     return path, kept
 
 
-def claim_unsafe_refused(claim: Claim, world: World, path: Mapping[str, str]) -> None:
-    """Claim that a temporary file is refused if its identifier has URL-unsafe characters added."""
+def claim_not_persisted(expect: Expect, world: World, anonymous: Actor, path: Mapping[str, str]) -> None:
+    """Claim that a temporary file is refused with URL-unsafe characters around its identifier, and without a token."""
     unsafe = {**path, "tempFileId": f"<{path['tempFileId']} é>|"}
     sent = world.author.send("persistTemporaryFile", path=unsafe)
     with contextlib.suppress(*OBSTACLES):  # a gateway may answer this address
-        claim.refused(sent)
+        expect("attachment-temporary-characters").refused(sent)
+    refused = anonymous.send("persistTemporaryFile", path=path)
+    claim = expect("attachment-persist-needs-token")
+    claim.refused(refused)
+    claim_nothing_attached(claim, world, path["uid"], refused)
 
 
 def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange, realm: str) -> None:
@@ -415,16 +354,21 @@ def claim_persisted_without_headers(expect: Expect, world: World, kept: Exchange
         claim_accepted_for_each(kept, *reasons)
 
 
+def claim_persisted_listed(expect: Expect, world: World, uid: str, kept: Exchange) -> Attachment:
+    """Claim that a temporary file was persisted and is listed; return the attachment."""
+    expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
+    claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
+    return persisted(world, uid, kept)
+
+
 def claim_another_persisted(expect: Expect, world: World, before: Attachment) -> None:
-    """Claim that a second temporary file becomes an attachment with different bytes."""
+    """Claim that a second temporary file, if there is one, becomes an attachment with different bytes."""
     uid = world.document()
     try:
         _, kept = persist(expect, world, uid)
     except Untested:
         return  # no second file; other cases judge the first
-    expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
-    paths = before.path, persisted(world, uid, kept).path
+    paths = before.path, claim_persisted_listed(expect, world, uid, kept).path
     got = [world.author.get_attachment(path) for path in paths]
     first, second = (usable(download).content for download in got)
     expect("attachment-persist-own-bytes", "getAttachment").holds(
@@ -442,38 +386,20 @@ def _own_page(world: World, attachment: Attachment) -> bool:
 def persisted(world: World, uid: str, exchange: Exchange) -> Attachment:
     """The only attachment of a document, made from a temporary file of unknown name.
 
-    If no download works, it is read from the members that hold the id and name of an uploaded file.
+    Raises:
+        Untested: no number and name in the answers lead to it.
     """
-    records = attachments_of(world.author, uid).needed(1)
-    bodies = [exchange.answer.json, *records]
+    bodies = [exchange.answer.json, *attachments_of(world.author, uid).needed(1)]
     numbers = dict.fromkeys(number for record in bodies for number in ids_in(record, -1))
     tried = [Attachment(uid, number, name, b"") for name in _file_names(bodies) for number in numbers]
 
     def served() -> Attachment | None:
         return next((file for file in tried if works(world.author, file) or _downloads(world, file)), None)
 
-    file = served()
+    file = world.until(served, lambda file: file is not None)
     if file is None:
-        alike = next(_told_like_an_upload(world, uid, records), None)
-        if alike is None:
-            raise Untested("no number and name in the answers lead to the attachment that was persisted")
-        file = world.until(served, lambda file: file is not None) or alike
+        raise Untested("no number and name in the answers lead to the attachment that was persisted")
     return file
-
-
-def _told_like_an_upload(world: World, uid: str, records: Sequence[Record]) -> Iterator[Attachment]:
-    """Attachments read from the members that hold the id and name of an uploaded file."""
-    upload = second_document(world).attachments[0]
-    listed = attachments_of(world.author, upload.uid).page().records or ()
-    told = [pair for each in listed if lists(each, upload) for pair in readers.named_members(each)]
-    called = [
-        {name for name, value in told if str(value) == wanted} for wanted in (str(upload.id), upload.filename)
-    ]
-    for record in records:
-        members = list(readers.named_members(record))
-        numbers, names = ([str(value) for name, value in members if name in each] for each in called)
-        if numbers and names and numbers[0].isdecimal():
-            yield Attachment(uid, int(numbers[0]), names[0], b"")
 
 
 def _downloads(world: World, attachment: Attachment) -> bool:
@@ -509,9 +435,7 @@ def claim_kept_if_taken(
     if not usable(created).success:
         return f"refused with {created.answer.status}"
     try:
-        attachment = found(
-            world.author, Attachment(uid, 0, name, content), created, len(content), _SHORT_PATIENCE
-        )
+        attachment = found(world.author, Attachment(uid, 0, name, content), created, len(content))
     except Blocked:
         return "renamed"
     claim_same_bytes(claim, world, attachment)

@@ -7,8 +7,7 @@ other people's data nor on the current load.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import log
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -26,6 +25,7 @@ from registry_contracts.settings.target import DOCUMENT_REALMS
 
 #: HTTP's statuses for an unknown address or method (RFC 9110, 15.5.5 and 15.5.6).
 NOTHING_THERE = frozenset({404, 405})
+_MINUTE: Final = 60
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -61,7 +61,7 @@ def claim_accepted_for_each(
     raise Blocked(sent.operation or "", f"answered {sent.answer.quote()}")
 
 
-def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], None]]) -> None:
+def claim_each(expect: Expect, operation: str, judgements: Mapping[str, Callable[[Claim], object]]) -> None:
     """Judge one request by each clause that covers its operation, even if some of them cannot be judged.
 
     Raises:
@@ -127,24 +127,17 @@ def claim_realm_reached(claim: Claim, exchange: Exchange, usual: Callable[[], Ex
     claim.holds(reached, exchange, expected="the realm is accepted")
 
 
-def claim_status(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
-    """Claim that a refusal has the clause's status.
+def claim_realm_missed(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
+    """Claim that a request without a realm is refused with the clause's status, and no default realm was assumed.
 
     Args:
-        usual: Sends the valid request; called only if the status says that the address is unknown.
-    """
-    if usable(exchange).status in NOTHING_THERE:
-        need_realm_known(usual())
-    claim.has_status(exchange)
-
-
-def claim_no_default_realm(claim: Claim, exchange: Exchange, usual: Callable[[], Exchange]) -> None:
-    """Claim that the service assumed no default realm for a request without one.
-
-    Args:
-        usual: Sends the request with its realm; called only if the answer goes beyond the realm check.
+        usual: Sends the request with its realm; called only if the answer says that the address is unknown, or goes
+            beyond the realm check.
     """
     answer = usable(exchange)
+    if answer.status in NOTHING_THERE:
+        need_realm_known(usual())
+    claim.has_status(exchange)
     judged = readers.contains_message(answer, _SCHEMA_UNKNOWN)
     if not judged and _beyond_the_realm(answer):
         judged = outcome(answer) == outcome(usable(usual()))
@@ -221,46 +214,16 @@ def _body(answer: Response) -> str | dict[str, str]:
     return shape_of(answer.json) if answer.json is not None else "not JSON"
 
 
-def place_of(answer: Response, document: dict[str, Any]) -> str:
-    """Where a body holds a document: `the body itself`, the path of a member, or `nowhere`."""
-    content = readers.content_of(document)
-    return next(
-        (path for path, value in _objects(answer.json, "") if readers.includes(value, content)), "nowhere"
-    )
-
-
-def _objects(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, dict[str, Any]]]:
-    if depth > 8:
-        return
-    if isinstance(value, dict):
-        yield path or "the body itself", value
-        for name, member in value.items():
-            yield from _objects(member, f"{path}.{name}".lstrip("."), depth + 1)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _objects(item, f"{path}[]", depth + 1)
-
-
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
-#: Usual lifetimes in seconds; observations use the nearest, so that a second more or less does not matter.
-LIFETIMES: Final = (
-    *(minutes * _MINUTE for minutes in (1, 5, 10, 15, 20, 30, 45)),
-    *(hours * _HOUR for hours in (1, 2, 4, 6, 8, 12, 16)),
-    *(days * _DAY for days in (1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365)),
-)
-
-
 def lifetime(seconds: float, first: Exchange, second: Exchange) -> dict[str, int | None]:
-    """The lifetime of a token, rounded to the nearest usual one.
+    """The lifetime of a token, rounded to minutes, at least one.
 
     Args:
         seconds: From the first answer to the expiration it names.
         first, second: Two sign-ins. If both return the same token, its age is unknown and the result is None.
     """
     tokens = [token_in(exchange.answer) for exchange in (first, second)]
-    if tokens[0] == tokens[1] or seconds <= 0:
-        return {"seconds": None}
-    return {"seconds": min(LIFETIMES, key=lambda usual: abs(log(usual / seconds)))}
+    known = tokens[0] != tokens[1] and seconds > 0
+    return {"seconds": max(1, round(seconds / _MINUTE)) * _MINUTE if known else None}
 
 
 def order_name(seen: Sequence[str], orders: Mapping[str, Sequence[str]]) -> str | None:

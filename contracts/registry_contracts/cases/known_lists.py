@@ -145,11 +145,6 @@ class KnownList:
         cause = f"{self.lister.sign}orderby alone does not order the list"
         return require(self._orders()[0], self.lister.operation, cause)
 
-    def need_top(self) -> bool:
-        """Require that `top` alone limits the list, for claims about `top` with other options."""
-        cause = f"{self.lister.sign}top alone does not limit the list"
-        return require(0 <= self.lister.page(top=1).size <= 1, self.lister.operation, cause)
-
     @cached_property
     def shows_own(self) -> bool:
         """Whether a filter returns all own items; claims on filters judge any others."""

@@ -126,21 +126,15 @@ class Page:
 
 @dataclass(frozen=True)
 class Search:
-    """The pages on which a draft was searched; the last one holds it if any does."""
+    """The pages on which an item was searched; the last one holds it if `found`."""
 
-    uid: str
     pages: list[Page]
+    found: bool
 
-    @property
-    def found(self) -> bool:
-        """Whether the list holds the draft."""
-        return self.pages[-1].names(self.uid)
-
-    def claim(self, claim: Claim, *, there: bool) -> None:
-        """Claim that the draft is in the list, or that it is not."""
+    def claim(self, claim: Claim, expected: str, *, there: bool) -> None:
+        """Claim that the item is in the list, or that it is not; `expected` in words."""
         exchanges = [page.exchange for page in self.pages]
         where = f"there, among the items of {len(self.pages)} pages" if self.found else "not there"
-        expected = f"the draft {self.uid} in the list" if there else f"no draft {self.uid}"
         seen = f"{where}: {exchanges[-1].answer.quote()}"
         claim.holds(self.found is there, *exchanges, expected=expected, seen=seen)
 
@@ -205,31 +199,37 @@ class Lister:
         return self.page(**options).given()
 
     def search(self, uid: str, first: Page | None = None) -> Search:
-        """Search for a draft: on the first pages, then with a filter if filters are known to work, or page by page.
+        """Search for a draft, as `search_for`."""
+        return self.search_for(lambda page: page.names(uid), uid, first)
+
+    def search_for(self, holds: Callable[[Page], bool], uid: str = "", first: Page | None = None) -> Search:
+        """Search for an item: on the first pages, then with a filter if filters are known to work, or page by page.
 
         "Not found" counts as an empty list, since the document does not show an empty list.
 
         Args:
+            holds: Whether a page holds the item.
+            uid: To filter by.
             first: The first page, if it was read already.
         """
         pages: list[Page] = []
         # If items are removed meanwhile, all later ones shift; so each page repeats part of the one before.
         for page in itertools.islice(self.pages(_OVERLAP, first), 2 if self.field else None):
             pages.append(page.given())
-            if page.names(uid):
-                return Search(uid, pages)
+            if holds(page):
+                return Search(pages, found=True)
         if self.field is None and len(pages) > 1 and pages[1].size > 0:
             # A list without options may have another order than its pages.
             start = self.read(skip=0)
-            if start.names(uid):
-                return Search(uid, [*pages, start])
+            if holds(start):
+                return Search([*pages, start], found=True)
             if start.size < pages[0].size:
                 raise self._without_end
         if pages[-1].size > 0:
             if self.field is None:
                 raise self._without_end
             pages[1:] = [self.read(filter=equals(self.field, uid))]
-        return Search(uid, pages)
+        return Search(pages, holds(pages[-1]))
 
     @property
     def _without_end(self) -> Blocked:

@@ -7,7 +7,6 @@ for the field.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +18,15 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from registry_contracts.cases.hostile_input import Deal
-from registry_contracts.cases.known_lists import KnownList, paired
+from registry_contracts.cases.known_lists import KnownList, known_drafts, paired
 from registry_contracts.cases.list_pages import Page, equals, leaves, quoted
 from registry_contracts.cases.properties import Properties
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Blocked, Untested, require, usable
 from registry_contracts.exchanges import readers
 
+#: The collection of the caller's own drafts; attachments have none, and need none.
+_MINE: Final = "mydrafts"
 _Tests = Mapping[str, Callable[[str, str], bool]]
 _COMPARED: Final[_Tests] = MappingProxyType({test.__name__: test for test in (eq, ne, gt, ge, lt, le)})
 _FOUND: Final[_Tests] = MappingProxyType(
@@ -109,7 +110,7 @@ class Question:
     order: tuple[tuple[Items, bool], ...] = ()
     top: int | None = None
     skip: int | None = None
-    collection: str | None = "mydrafts"
+    collection: str | None = _MINE
 
     def ask(self, known: KnownList) -> Page:
         """Send the query, limited to the known items."""
@@ -189,68 +190,51 @@ def _but_for_one(items: Items) -> tuple[Condition, ...]:
 class Questions:
     """Sends queries to a list of known items and claims that each answer is right.
 
-    Args:
-        known: Makes the list; its argument is the collection, for lists that have collections.
-
     Raises:
         Untested: the document names no fields for filters, and no known field selects the suite's items.
     """
 
-    def __init__(self, known: Callable[[str | None], KnownList], expect: Expect) -> None:
-        self._list_of, self._expect = functools.cache(known), expect
+    def __init__(self, known: KnownList, expect: Expect) -> None:
+        self._known, self._expect = known, expect
+        self._lists: dict[str | None, KnownList] = {_MINE: known}
         try:
-            self._known = self._list_of("mydrafts")
-            self._claim_narrowed()
-            self._known.need_filter()
-            operation = self._known.lister.operation
-            require(self._known.shows_own, operation, "no longer shows the suite's own items")
+            self._claim_either()
+            known.need_filter()
+            require(known.shows_own, known.lister.operation, "no longer shows the suite's own items")
         except Blocked as obstacle:
             raise Untested(str(obstacle)) from None
-        self._items = Items(self._known.filter_path, {name: name for name in self._known.own})
+        self._items = Items(known.filter_path, {name: name for name in known.own})
         # If no order works, orders are not judged.
-        self._ordered = replace(self._items, path=self._known.field.by_order or self._items.path)
-        self._window = "pages-cover" if self._known.of_files else "top-and-skip"
+        self._ordered = replace(self._items, path=known.field.by_order or self._items.path)
+        self._window = "pages-cover" if known.of_files else "top-and-skip"
+
+    def _list_of(self, collection: str | None) -> KnownList:
+        """The list with another collection; attachments have none."""
+        if collection not in self._lists:
+            self._lists[collection] = known_drafts(self._known.world, collection)
+        return self._lists[collection]
 
     def _judging(self, what: str) -> Claim:
         return self._expect(f"{'attachment-' * self._known.of_files}list-{what}")
 
-    def _claim_narrowed(self) -> None:
-        """Claim that a filter by several values returns what the filters by each value return, each item once."""
-        path, own, lister = self._known.field.by_filter, self._known.own, self._known.lister
+    def _claim_either(self) -> None:
+        """Claim that a filter by either of two values returns both items, if the filter by each returns just one."""
+        path, lister, two = self._known.field.by_filter, self._known.lister, self._known.own[:2]
         if path is None or self._known.field.proven:
             return
-        plain, several = lister.page(), lister.page(filter=equals(path, *own))
-        alone = {value: lister.page(filter=equals(path, value)) for value in own}
-        shown, picks = several.order_of(own), alone[own[0]].holds_just(own[:1])
-        surplus = several.size > len(shown)
-        # A result as long as the unfiltered page may be a full page.
-        comparable = 0 < several.size < plain.size and (picks or not surplus)
-        wrong = [value for value in own if several.count(value) > plain.count(value) > 0]
-        wrong += own if picks and surplus else ()
-        for value, page in alone.items() if comparable else ():
-            wrong += [value] if page.size >= 0 and page.names(value) != (value in shown) else []
-        if wrong or comparable or (picks and several.size == len(own)):
-            beside = plain, alone[(wrong or own)[0]]
-            several.claim(self._judging("filter-meaning"), not wrong, own, ", and no other item", *beside)
+        alone = {value: lister.page(filter=equals(path, value)) for value in two}
+        both = lister.page(filter=equals(path, *two))
+        if both.size >= 0 and all(page.holds_just([value]) for value, page in alone.items()):
+            both.claim(self._judging("filter-meaning"), both.holds_just(two), two, "", *alone.values())
 
-    def claim_all_options(self) -> None:
-        """Claim that a query with all options at once is answered correctly, in both orders.
-
-        Two requests do the work of many.
-
-        Raises:
-            Untested: orders are not known to work, or the service refuses these filters.
-        """
+    def claim_answers(self, properties: Properties, deal: Deal) -> None:
+        """Claim that queries are answered correctly: two of all options, this realm's part of the table, two drawn."""
         for condition in _but_for_one(self._items):
             orders = ((self._ordered, True),), ((self._ordered, False),)
             falling, rising = (Question(condition, order, top=2, skip=1) for order in orders)
             if self.claim_answer(falling):
                 self.claim_answer(rising)
-                return
-        raise Untested("the document names no fields for orders and no filter operators: no known one works")
-
-    def claim_answers(self, properties: Properties, deal: Deal) -> None:
-        """Claim that queries are answered correctly: this realm's share of the table, and two drawn ones."""
+                break
         table = _table(self._items, self._ordered, of_files=self._known.of_files)
         first = list(deal({str(question): question for question in table}).values())
         drawn = st.builds(
@@ -259,7 +243,7 @@ class Questions:
             st.sampled_from(((), ((self._ordered, False),), ((self._ordered, True),))),
             st.one_of(st.none(), st.integers(1, 7)),
             st.one_of(st.none(), st.integers(0, 7)),
-            st.sampled_from(("mydrafts",) if self._known.of_files else (None, "my", "mydrafts")),
+            st.sampled_from((_MINE,) if self._known.of_files else (None, "my", _MINE)),
         )
         properties.hold(drawn, self._answered, requests=len(first) + 2, each=1, first=first)
 
@@ -267,11 +251,7 @@ class Questions:
         self.claim_answer(question)
 
     def claim_answer(self, question: Question) -> bool:
-        """Claim that a query returns the right items in the right order; return whether the answer was judged.
-
-        After a wrong answer, the query is repeated without some options, so that the finding names the option at
-        fault.
-        """
+        """Claim that a query returns the right items in the right order; return whether the answer was judged."""
         known = self._list_of(question.collection)
         # The document does not say which drafts other collections hold.
         if (question.order and not self._known.is_ordered) or not known.shows_own:
@@ -288,25 +268,20 @@ class Questions:
         clauses = ["filter-with-top" if bounded else "filter-meaning"]
         if question.order:
             clauses += ["orderby-meaning"] + [self._window] * (question.top is not None)
-        for clause in clauses if right else [self._at_fault(question, known, page, clauses)]:
+        for clause in clauses if right else [self._at_fault(question, page, clauses)]:
             page.claim(self._judging(clause), right, wanted)
         return True
 
-    def _at_fault(self, question: Question, known: KnownList, page: Page, clauses: Sequence[str]) -> str:
-        """The clause of the option without which the answer is right."""
+    def _at_fault(self, question: Question, page: Page, clauses: Sequence[str]) -> str:
+        """The clause of the option that the wrong items or their order speak against."""
         whole, wanted = question.answer()
         seen = page.order_of(whole)
-        if len(clauses) == 1 or page.size > len(seen):
-            # There are items that do not match, or nothing else can be at fault.
+        others = page.size > len(seen) or (question.top is None and sorted(seen) != sorted(wanted))
+        if len(clauses) == 1 or others:
             return clauses[0]
-        unpaged = replace(question, top=None, skip=None).ask(known)
-        if unpaged.order_of(whole) == whole and unpaged.size == len(whole) and self._window in clauses:
-            parts = [whole[start : start + len(wanted)] for start in range(len(whole))]
-            moved = len(seen) != len(wanted) or seen in [*parts, wanted[::-1]]
-            return self._window if moved else "orderby-meaning"
-        # If the list without the order holds the right items, the order is at fault.
-        plain = replace(question, order=()).ask(known)
-        return "orderby-meaning" if len(plain.order_of(whole)) == len(wanted) == plain.size else clauses[0]
+        # Items in order, but other ones than asked for: the window is wrong.
+        shifted = seen in [whole[start : start + len(seen)] for start in range(len(whole))]
+        return self._window if shifted and self._window in clauses else "orderby-meaning"
 
     def claim_pairs(self) -> None:
         """Claim that a doubled quote in a literal works, and that a second sort key orders items equal in the first.

@@ -23,18 +23,21 @@ from registry_contracts.cases.list_pages import (
     Record,
     Search,
     drafts_of,
+    equals,
     naming,
     told,
 )
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim
-from registry_contracts.checks.outcomes import Blocked, Untested, require, taken, usable
+from registry_contracts.checks.outcomes import Blocked, Untested, done, require, taken, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.operations import is_valid_uid
 from registry_contracts.session.actor import Actor
 from registry_contracts.session.namespace import SUITE_PREFIX
 
+#: The personal collections, by name.
+COLLECTIONS: Final = {name: name for name in ("mydrafts", "my")}
 #: More drafts than any account is likely to have.
 BEYOND = 9_000
 #: How many items get an exists check, and how many texts of an item to try as its uid.
@@ -54,7 +57,7 @@ def claim_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
     if first.records is None and not first.not_found:
         claim.accepted(first.exchange)
         claim.holds(not first.exchange.answer.flaw, first.exchange, expected="a list")
-    _look_until(True, world, lister, uid, first).claim(claim, there=True)
+    _look_until(True, world, lister, uid, first).claim(claim, f"the draft {uid} in the list", there=True)
 
 
 def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> None:
@@ -67,7 +70,7 @@ def claim_not_listed(claim: Claim, world: World, lister: Lister, uid: str) -> No
     shown = _look_until(False, world, lister, uid)
     if shown.pages[0].records is None and not _empty_is_not_found(world, lister.actor):
         raise shown.pages[0].no_list
-    shown.claim(claim, there=False)
+    shown.claim(claim, f"no draft {uid}", there=False)
 
 
 def _look_until(wanted: bool, world: World, lister: Lister, uid: str, first: Page | None = None) -> Search:
@@ -147,6 +150,33 @@ def claim_drafts_only(claim: Claim, lister: Lister, prefix: str) -> None:
         claim.holds(not listed, page.exchange, *checks, expected="a draft for each item", seen=seen)
 
 
+def claim_filter_adds_nothing(claim: Claim, drafts: Lister, theirs: str) -> None:
+    """Claim that a filter by the uid of another account's draft returns nothing that the collection lacks.
+
+    Raises:
+        Untested: filters are not known to work.
+    """
+    if drafts.field is None:
+        raise Untested("the document names no fields for filters, and no known field selects equal values")
+    chosen = drafts.read(filter=equals(drafts.field, theirs))
+    added = chosen.names(theirs) and not drafts.search(theirs).found
+    claim.holds(not added, chosen.exchange, expected=f"no draft {theirs}", seen=chosen.seen)
+
+
+def claim_listed_once(claim: Claim, known: KnownList, uid: str) -> None:
+    """Claim that the list, alone and filtered, holds a draft once; a repeated item may disappear after a moment."""
+    for lister in listers_of(known, uid):
+        page = known.world.until(lister.page, lambda page: page.count(uid) <= 1)
+        done(page.exchange)
+        count = page.count(uid)
+        claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
+
+
+def beyond_the_end(known: KnownList) -> Page:
+    """The page behind the last item: of files the very next one, of drafts one far away, since others may add some."""
+    return known.lister.page(skip=len(known.own) if known.of_files else BEYOND)
+
+
 def listers_of(known: KnownList, uid: str) -> list[Lister]:
     """The list that shows the actor's draft, and the list filtered by its uid if filters are known to work."""
 
@@ -211,12 +241,8 @@ class _Part:
         return self.page.records is not None and self.names[: len(self.due)] == self.due
 
 
-#: The names of the first items of a list while its parts were read; and those parts.
-_Look = tuple[list[str], list[_Part]]
-
-
-def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> _Look:
-    """Read parts of a list that does not change meanwhile: the whole list, or else only the own items."""
+def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> tuple[list[str], list[_Part]]:
+    """The first items' names and the parts of a list that rests meanwhile: the whole list, or the own items alone."""
     head = max(HEAD, *(skip + (top or 0) for skip, top in cuts))
     for lister in filter(None, (known.lister, known.picking(*known.own))):
         before = lister.needed(_ENOUGH, **base)
@@ -233,28 +259,27 @@ def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> _Look:
     raise Blocked(known.lister.operation, f"the list changed during each of {_LOOKS} reads")
 
 
-def _looks(known: KnownList, cuts: Sequence[Cut]) -> list[_Look]:
-    """Pages, with the full list read just before; once or twice, of which the last is judged.
+def _parts(known: KnownList, cuts: Sequence[Cut]) -> list[_Part]:
+    """Parts of a list, compared with the whole list, which is read just before and just after.
 
-    The document gives no order for a list without options, so its pages may have another order. If they do not fit
-    it, they are compared with the list with a skip of zero, unless that loses items.
+    The document gives no order for a list without options. Parts that do not fit it are compared with the list with a
+    skip of zero, unless that loses items.
     """
-    plain = _at_rest(known, cuts)
+    items, parts = _at_rest(known, cuts)
     in_order = f"{known.lister.sign}orderby" in known.lister.fixed
-    if all(part.right for part in plain[1]) or in_order or not any(skip for skip, _ in cuts):
-        return [plain]
+    if all(part.right for part in parts) or in_order or not any(skip for skip, _ in cuts):
+        return parts
     with suppress(Blocked):
-        paged = _at_rest(known, cuts, skip=0)
-        # If the list with a skip of zero is the plain list without its first items, skip counts wrongly.
-        tails = (plain[0][start:] for start in range(1, len(plain[0]) - 1))
-        if not any(paged[0][: len(tail)] == tail for tail in tails):
-            return [plain, paged]
-    return [plain]
+        others, again = _at_rest(known, cuts, skip=0)
+        tails = (items[start:] for start in range(1, len(items) - 1))
+        if not any(others[: len(tail)] == tail for tail in tails):
+            return again
+    return parts
 
 
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
     """Claim that parts of a list by skip and top hold the right items."""
-    for part in _looks(known, cuts)[-1][1]:
+    for part in _parts(known, cuts):
         skip, top = part.cut
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
         part.page.claim(claim, part.right, part.due, f", which are {what}")
@@ -270,19 +295,16 @@ def pages(known: KnownList, size: int) -> list[Cut]:
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int) -> None:
     """Claim that consecutive pages of `size` items neither repeat nor lose an item of the list's start."""
-    looks = _looks(known, pages(known, size))
-    whole = looks[-1:]
-    for due, parts in looks:
-        exchanges = [part.page.exchange for part in parts]
-        answered = all(part.page.records is not None for part in parts)
-        claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-        # If the list has another order, the pages may hold other items, but none twice.
-        times = Counter(name for part in parts for name in part.names)
-        twice = [name for name in times if times[name] > 1]
-        claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {told(twice)}")
-        if (due, parts) in whole:
-            lost, expected = [name for name in due if name not in times], f"each of {len(due)} items once"
-            claim.holds(not lost, *exchanges, expected=expected, seen=f"lost: {told(lost)}")
+    parts = _parts(known, pages(known, size))
+    exchanges = [part.page.exchange for part in parts]
+    answered = all(part.page.records is not None for part in parts)
+    claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
+    times = Counter(name for part in parts for name in part.names)
+    twice = [name for name in times if times[name] > 1]
+    claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {told(twice)}")
+    due = [name for part in parts for name in part.due]
+    lost = [name for name in due if name not in times]
+    claim.holds(not lost, *exchanges, expected=f"each of {len(due)} items once", seen=f"lost: {told(lost)}")
 
 
 def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *, size: int = _PAGE) -> None:
@@ -297,10 +319,3 @@ def claim_long_pages(claim: Claim, known: KnownList, more: Sequence[str] = (), *
     if not long or len(uids) < _LONG or long.page().size < 0:
         raise Untested("the document names no filter that selects many drafts: no known one works")
     claim_pages_cover(claim, replace(known, lister=long, own=uids), size)
-
-
-def need_parts(known: KnownList, *cuts: Cut) -> bool:
-    """Require that skip, alone or with top, returns the right part of a list, for claims about other uses of skip."""
-    parts = _looks(known, cuts)[-1][1]
-    given = all(part.right and part.page.size <= (part.cut[1] or part.page.size) for part in parts)
-    return require(given, known.lister.operation, "skip does not return the right part of the list")

@@ -35,7 +35,7 @@ from registry_contracts.checks.claims import (
 )
 from registry_contracts.checks.documents import image_kind, is_image
 from registry_contracts.checks.outcomes import Attempt, done, require, usable
-from registry_contracts.checks.sign_in import is_utc_with_fraction, moment_of, seconds_ahead
+from registry_contracts.checks.sign_in import is_utc_with_fraction, moment_of, seconds_ahead, token_in
 from registry_contracts.checks.workflow import Row, ended_in, row_or_outcome
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 from registry_contracts.cases import attachments, drafts
@@ -11,9 +12,10 @@ from registry_contracts.cases.drafts import Elsewhere
 from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.rows import identifier_in
+from registry_contracts.cases.shared_documents import need_listing
 from registry_contracts.cases.world import Draft, World
 from registry_contracts.checks.claims import Claim, Expect
-from registry_contracts.checks.outcomes import Blocked, Untested, require, taken, usable
+from registry_contracts.checks.outcomes import Blocked, Untested, taken, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.request_facts import read_request
@@ -124,14 +126,12 @@ def _lookalike(uid: str) -> str:
     return f"{uid[:-4]}_{uid[-3:]}"
 
 
-def _documents(world: World, uid: str, kept: Draft, touch: Touch) -> Iterator[dict[str, Any]]:
+def _documents(world: World, uid: str, kept: Draft, touch: Touch) -> list[dict[str, Any]]:
     """What is saved, and saved again: of the other draft's content where the relation says so."""
     own = world.samples.draft(uid, middleName="Neighbour")
     if touch.relation in ("equal_content", "of_other_account"):
         own |= {name: value for name, value in kept.document.items() if name != "header"}
-    yield own
-    if touch.deed == "save_again":
-        yield own
+    return [own] * (2 if touch.deed == "save_again" else 1)
 
 
 def claim_file_stays(claims: Callable[[str, str], Claim], world: World, relation: str) -> None:
@@ -170,39 +170,34 @@ def claim_bytes_beside_name_in_capitals(claim: Claim, world: World) -> None:
     """Claim that a file keeps its bytes beside one whose name differs in letter case only.
 
     Raises:
-        Untested: the service takes no such file, or does not list both, so that to it they may be one.
+        Untested: the service takes no such file, or gives both one id, so that to it they may be one.
     """
     if world.refusal_of_files() is not None:
         raise Untested("drafts accept no attachments")
-    kept = world.shared("file with neighbours", lambda: _kept_file(world))
-    silent = Untested("whether names of files that differ in letter case only are two is not shown")
-    try:
+    kept, other = world.shared("file with neighbours", lambda: _kept_file(world)), None
+    with suppress(Blocked):
         other = attached(world.author, kept.uid, _NAME.upper(), b"another file of this document\n")
-    except Blocked:
-        raise silent from None
 
     def both_listed() -> bool:
         records = list(attachments_of(world.author, kept.uid).walk())
-        return all(any(names_file(each, file.filename) for each in records) for file in (kept, other))
+        return all(any(names_file(each, file.filename) for each in records) for file in (kept, other) if file)
 
-    if kept.id is None or other.id in (None, kept.id) or not world.eventually(both_listed):
-        raise silent
-    attachments.claim_same_bytes(claim, world, kept)
-    attachments.claim_same_bytes(claim, world, other)
+    if (
+        other is None
+        or None in (kept.id, other.id)
+        or kept.id == other.id
+        or not world.eventually(both_listed)
+    ):
+        raise Untested("whether names of files that differ in letter case only are two is not shown")
+    for file in (kept, other):
+        attachments.claim_same_bytes(claim, world, file)
 
 
 def _kept_file(world: World) -> Attachment:
     kept = attached(world.author, world.kept_draft().uid, _NAME, b"kept beside others\n")
-    _need_listed(world, kept)
+    need_listing(world, kept)
     world.note_kept(kept)
     return kept
-
-
-def _need_listed(world: World, file: Attachment) -> None:
-    def listed() -> bool:
-        return any(lists(each, file) for each in attachments_of(world.author, file.uid).walk())
-
-    require(world.eventually(listed), "listAttachments", "does not list an attachment that was created")
 
 
 def _claim_kept_not_listed(claim: Claim, world: World, uid: str, done: list[Exchange], where: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Final, TypeVar
 
 from registry_contracts.cases import contents
@@ -19,8 +18,7 @@ from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import done, taken, usable
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.interface.description import load_description
-from registry_contracts.session.actor import TOO_SHORT, Actor
+from registry_contracts.session.actor import Actor
 
 T = TypeVar("T")
 
@@ -102,7 +100,6 @@ class OverlappingDrafts:
         self._judged(deleted)
         self._judged(self._ask("getDraft", everyone), *deleted)
         self._judged(self._ask("draftExists", changed), *deleted)
-        self._refuse_together(everyone[:2])
 
     def claim_contents_kept(self, content: Content) -> None:
         """Claim that the plain texts of a content, if accepted, come back when they are read at the same time."""
@@ -116,16 +113,6 @@ class OverlappingDrafts:
         there = [uid for uid, saved in sent if taken(saved)]
         for read in at_once(lambda uid: owner[uid].get_draft(uid), there) if there else ():
             self._expect(DOCUMENTED, "getDraft").shows(read, members)
-
-    def _refuse_together(self, uids: Sequence[str]) -> None:
-        """Send each call twice at the same time with a uid that is too short; both are refused."""
-        world, short = self._world, self._world.uid(TOO_SHORT)
-        record = world.samples.short_draft(short)
-        at_once(lambda uid: world.save(short, record, by=self._owner[uid]), uids)
-        for operation in load_description().operations.values():
-            if operation.family == "draft" and "uid" in operation.path and not operation.stores:
-                call = partial(Actor.send, operation=operation.id, path={"uid": short})
-                at_once(call, [self._owner[uid] for uid in uids])
 
     def _claim_spared(self, uid: str, sent: Exchange, deleted: Sequence[Exchange]) -> None:
         """If a deletion found nothing, claim that the concurrent deletions did not remove the draft."""

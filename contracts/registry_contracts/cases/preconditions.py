@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from registry_contracts.cases import attachments, drafts, lists, shared_documents
-from registry_contracts.cases.known_lists import KnownList, known_drafts, known_files
+from registry_contracts.cases.known_lists import known_drafts, known_files
 from registry_contracts.cases.world import World
 from registry_contracts.checks.outcomes import Blocked
 
@@ -23,20 +23,9 @@ PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
     "draft-exists-absent": drafts.need_absence,
     "draft-delete-removes": drafts.need_removal,
     "list-answers": lists.need_answer,
-    "list-top": lambda world: known_drafts(world, None).need_top(),
-    "list-skip": lambda world: lists.need_parts(known_drafts(world, None), (1, None)),
-    "list-collection-with-top": lambda world: all(known.need_top() for known in _collections(world)),
-    "list-collection-with-skip": lambda world: all(
-        lists.need_parts(known, (1, None)) for known in _collections(world)
-    ),
-    "list-top-and-skip": lambda world: all(
-        lists.need_parts(known_drafts(world, collection), (1, 2)) for collection in (None, "mydrafts")
-    ),
     "list-orderby": lambda world: known_drafts(world).need_order(),
     "attachment-create-listed": shared_documents.need_listing,
     "attachment-list-own-only": shared_documents.need_own_list,
-    "attachment-list-top": lambda world: known_files(world).need_top(),
-    "attachment-list-skip": lambda world: lists.need_parts(known_files(world), (1, None), (1, 2)),
     "attachment-list-orderby": lambda world: known_files(world).need_order(),
     "attachment-download-same": lambda world: shared_documents.need_given_back(
         world, world.shared_attachment()
@@ -60,7 +49,3 @@ def rely_on(world: World, clauses: Iterable[str]) -> None:
             world.once(f"{clause} holds", partial(PROBES[clause], world))
         except Blocked as obstacle:
             raise Blocked(obstacle.operation, obstacle.cause, clause, obstacle.evidence) from None
-
-
-def _collections(world: World) -> Iterable[KnownList]:
-    return (known_drafts(world, collection) for collection in ("my", "mydrafts"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,22 +42,11 @@ class SharedDocument:
 
 def shared_document(world: World) -> SharedDocument:
     """The shared document with six attachments, two of them pictures."""
-
-    def fill() -> SharedDocument:
-        with suppress(Blocked):
-            return _fill(world, NAMES, world.kept_uid(_ALIKE))
-        # Perhaps its uid is the problem: a service that confuses it with another may accept files for an ordinary one.
-        return _fill(world, NAMES, world.kept_uid())
-
-    return world.shared("folder", fill)
+    return world.shared("folder", lambda: _fill(world, NAMES, world.kept_uid(_ALIKE)))
 
 
-def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
-    """The list of the shared document's attachments, checked to hold exactly these.
-
-    Args:
-        repeats: The list may hold one of them twice; the case judges that.
-    """
+def shared_document_list(world: World) -> Lister:
+    """The list of the shared document's attachments, checked to hold exactly these."""
     shared = shared_document(world)
     attached = attachments_of(world.author, shared.uid)
     names = [attachment.filename for attachment in shared.attachments]
@@ -67,16 +55,15 @@ def shared_document_list(world: World, *, repeats: bool = False) -> Lister:
         page = attached.page()
         # Rely on skip only if a page is shorter than the list.
         records = page.records or [] if page.size >= len(names) else list(attached.walk())
-        own = [record for record in records if any(readers.names(record, name) for name in names)]
-        listed = all(any(readers.names(record, name) for record in own) for name in names)
+        listed = all(any(readers.names(record, name) for record in records) for name in names)
         require(listed, "listAttachments", f"does not list the attachments of the document: {page.seen}")
-        if len(records) > (len(own) if repeats else len(names)):
+        if len(records) > len(names):
             raise Untested(
                 "the document does not say what else a list holds, and it holds more than the attachments"
             )
         return True
 
-    world.once(f"whole list of attachments{' with repeats' * repeats}", look)
+    world.once("whole list of attachments", look)
     return attached
 
 
@@ -88,12 +75,12 @@ def need_own_list(world: World) -> bool:
     return require(listed <= len(mine.attachments), "listAttachments", "lists attachments of other documents")
 
 
-def need_listing(world: World) -> bool:
-    """Require that a document lists a created attachment, for claims about others."""
-    single = world.shared_attachment()
+def need_listing(world: World, file: Attachment | None = None) -> bool:
+    """Require that a document lists a created attachment, for claims about others; by default the shared one."""
+    sought = file or world.shared_attachment()
 
     def listed() -> bool:
-        return any(lists(each, single) for each in attachments_of(world.author, single.uid).walk())
+        return any(lists(each, sought) for each in attachments_of(world.author, sought.uid).walk())
 
     cause = "does not list an attachment that was created"
     return require(world.eventually(listed), "listAttachments", cause)

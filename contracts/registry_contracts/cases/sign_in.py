@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import string
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, Final
 
 from registry_contracts.cases.world import World
@@ -16,8 +15,8 @@ from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import Target
 
-#: How often to repeat a sign-in to see that it works each time.
-_TIMES_MORE: Final = 2
+#: How often to sign in to see that it works each time.
+_TIMES: Final = 2
 
 
 class Credentials:
@@ -74,48 +73,23 @@ def expiration_of(exchange: Exchange) -> Any:
     return answer.json.get(EXPIRATION_MEMBER)
 
 
-def claim_token(
-    claim: Claim, sign_in: Callable[[], Exchange], other_ways: Iterable[Callable[[], Exchange]] = ()
+def claim_signed_in(
+    issued: Claim, bare: Claim, sign_in: Callable[[], Exchange], with_more: Callable[[], Exchange]
 ) -> Exchange:
-    """Claim that signing in returns a token.
+    """Claim that signing in returns a token each time, and needs no more headers than the document lists.
 
     Args:
-        other_ways: Tried if it does not: requests with more than the document lists. If one of them returns a token
-            and the plain request never does, another clause covers the finding.
+        with_more: Signs in with more headers; only sent if no plain request returned a token.
     """
-    exchange = sign_in()
-    given = token_in(usable(exchange)) is not None
-    if not given and any(token_in(usable(way())) for way in other_ways) and not _gives_now_and_then(sign_in):
-        raise Blocked(
-            "createToken", "returns a token only for requests with more headers than the document lists"
-        )
-    claim.meets("token-given", exchange)
-    return exchange
-
-
-def claim_token_again(claim: Claim, sign_in: Callable[[], Exchange]) -> None:
-    """Claim that signing in, which returned a token once, does so each time."""
-    for _ in range(_TIMES_MORE):
-        again = sign_in()
-        usable(again)
-        claim.meets("token-given", again)
-
-
-def _gives_now_and_then(sign_in: Callable[[], Exchange]) -> bool:
-    """Whether a repeated sign-in returns a token, after one that did not."""
-    return any(token_in(usable(sign_in())) is not None for _ in range(_TIMES_MORE))
-
-
-def claim_no_more_needed(
-    claim: Claim, sign_in: Callable[[], Exchange], with_more: Callable[[], Exchange]
-) -> None:
-    """Claim that signing in needs no more headers than the document lists."""
-    exchange = sign_in()
-    given = token_in(usable(exchange)) is not None
-    if not given and (token_in(usable(with_more())) is None or _gives_now_and_then(sign_in)):
-        raise Blocked("createToken", f"gave no token: {exchange.answer.status}")
-    expected, seen = "a token without Realm and Authorization", without_secrets(exchange.answer)
-    claim.holds(given, exchange, expected=expected, seen=seen)
+    tried = [sign_in() for _ in range(_TIMES)]
+    given = any(token_in(usable(each)) for each in tried)
+    if not given and token_in(usable(with_more())):
+        expected, seen = "a token without Realm and Authorization", without_secrets(tried[0].answer)
+        bare.holds(False, tried[0], expected=expected, seen=seen)
+    for each in tried:
+        issued.meets("token-given", each)
+    bare.holds(given, *tried, expected="a token")
+    return tried[0]
 
 
 def claim_no_token(claim: Claim, exchanges: Iterable[Exchange]) -> None:
@@ -124,8 +98,8 @@ def claim_no_token(claim: Claim, exchanges: Iterable[Exchange]) -> None:
         claim.meets("no-token", exchange)
 
 
-def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
-    """Claim that a token opens one of several protected operations, tried in turn, and opens it a second time.
+def claim_opens(claim: Claim, tries: Iterable[Callable[[], Exchange]]) -> None:
+    """Claim that a fresh token opens one of several protected operations, tried in turn, and opens it a second time.
 
     The operations' own clauses judge each of them, unless one is refused for its credentials.
     """
@@ -135,33 +109,13 @@ def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
         if usable(asked[-1]).success:
             asked.append(ask())
             break
-        _claim_recognised(claim, asked[-1], partial(ask, token=None))
-    claim.holds(
-        usable(asked[-1]).success, *asked, expected="a protected operation opens, the second time too"
-    )
-
-
-def claim_opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> None:
-    """Claim that a token that another realm accepts is not refused in the case's own realm like a missing token.
-
-    Args:
-        ask: Sends a request with the token; the arguments `token` and `realm` replace either.
-        elsewhere: The other realm.
-    """
-    here = ask()
-    if usable(here).success:
-        return
-    if usable(ask(realm=elsewhere)).success:
-        _claim_recognised(claim, here, partial(ask, token=None))
-    raise Blocked(here.operation or "", f"answered {here.answer.quote()}")
-
-
-def _claim_recognised(claim: Claim, refused: Exchange, without_token: Callable[[], Exchange]) -> None:
-    """Claim that a request with a token was not refused for its credentials like one without a token."""
-    if refused.answer.status != _UNAUTHENTICATED:
-        return
-    plain, expected = without_token(), "a fresh token is accepted as credentials"
-    claim.holds(usable(plain).status != _UNAUTHENTICATED, plain, refused, expected=expected)
+        recognised, expected = (
+            asked[-1].status != _UNAUTHENTICATED,
+            "a fresh token is accepted as credentials",
+        )
+        claim.holds(recognised, asked[-1], expected=expected)
+    opened, expected = usable(asked[-1]).success, "a protected operation opens, the second time too"
+    claim.holds(opened, *asked, expected=expected)
 
 
 #: The URL-safe Base64 alphabet in order of value.

@@ -24,7 +24,7 @@ def test_a_file_stays(world: World, expect: Expect, relation: str) -> None:
     neighbours.claim_file_stays(expect, world, relation)
 
 
-@contract("attachment-several", operations=("createAttachment", "getAttachment"), requests=5)
+@contract("attachment-several", operations=("createAttachment", "getAttachment"), requests=5, turns=True)
 def test_files_whose_names_differ_in_letter_case_keep_their_bytes(world: World, expect: Expect) -> None:
     """Each of two listed files of a document downloads with its own bytes, even if one name is in capitals."""
     neighbours.claim_bytes_beside_name_in_capitals(expect("attachment-several", "getAttachment"), world)

@@ -1,5 +1,7 @@
 """Access to attachments: creating and listing need a token; the document does not say more."""
 
+import pytest
+
 from registry_contracts.cases import (
     Actor,
     Observer,
@@ -29,28 +31,26 @@ def test_reading_attachments_without_a_token_is_observed(
     observe("attachment-thumbnail-token", "getAttachmentThumbnail", status(preview))
 
 
-@contract("attachment-of-another", profile="nightly", requests=2.7)
-def test_the_document_of_another_account_is_observed(world: World, other: Actor, observe: Observer) -> None:
-    """The document does not say whether an account may list or create attachments of another account's document."""
-    uid = document_for_uploads(world)
-    observe("attachment-of-another", "listAttachments", status(attachments_of(other, uid).page().exchange))
-    observe(
-        "attachment-of-another", "createAttachment", status(upload(other, uid, f"{world.uid()}.txt", b"x"))
-    )
-
-
-@contract("attachment-by-restricted", profile="nightly", requests=2)
-def test_an_account_without_rights_is_observed(world: World, restricted: Actor, observe: Observer) -> None:
-    """The document does not say how attachment operations answer an account without rights."""
-    uid = document_for_uploads(world)
-    observe(
-        "attachment-by-restricted", "listAttachments", status(attachments_of(restricted, uid).page().exchange)
-    )
-    observe(
-        "attachment-by-restricted",
-        "createAttachment",
-        status(upload(restricted, uid, f"{world.uid()}.txt", b"x")),
-    )
+@pytest.mark.parametrize(
+    ("clause", "role"),
+    [
+        pytest.param("attachment-of-another", "other", id="other", marks=contract("attachment-of-another")),
+        pytest.param(
+            "attachment-by-restricted",
+            "restricted",
+            id="restricted",
+            marks=contract("attachment-by-restricted"),
+        ),
+    ],
+)
+@contract(operations=["listAttachments", "createAttachment"], profile="nightly", requests=2.7)
+def test_another_account_is_observed(
+    request: pytest.FixtureRequest, world: World, observe: Observer, clause: str, role: str
+) -> None:
+    """The document does not say whether another account, or one without rights, may list or create attachments."""
+    uid, by = document_for_uploads(world), request.getfixturevalue(role)
+    observe(clause, "listAttachments", status(attachments_of(by, uid).page().exchange))
+    observe(clause, "createAttachment", status(upload(by, uid, f"{world.uid()}.txt", b"x")))
 
 
 @contract("attachment-document-unknown", "attachment-failure-status", requests=2)

@@ -1,7 +1,6 @@
 """Attachments are found under their own id and document only."""
 
 from registry_contracts.cases import (
-    Deal,
     Expect,
     Observer,
     World,
@@ -12,26 +11,19 @@ from registry_contracts.cases import (
     status,
 )
 
-READS = ("attachmentExists", "getAttachment", "getAttachmentThumbnail")
-#: How often to ask for an absent attachment: only the first answer may be right.
-AGAIN = 5
+READS = ("getAttachment", "getAttachmentThumbnail")
 
 
-@contract("attachment-exists-absent", "attachment-get-absent", "attachment-thumbnail-absent")
-@contract("attachment-failure-status", operations=READS, requests=7)
-def test_an_unknown_identifier_finds_nothing(
-    world: World, deal: Deal, expect: Expect, observe: Observer
-) -> None:
-    """An identifier that the document does not have is not found, under any file name."""
+@contract("attachment-get-absent", "attachment-thumbnail-absent")
+@contract("attachment-failure-status", operations=READS, requests=2)
+def test_an_unknown_identifier_finds_nothing(world: World, expect: Expect, observe: Observer) -> None:
+    """Neither an attachment nor its thumbnail is returned for an identifier that the document does not have."""
     path = shared_document(world).pictures[0].path | {"attachmentId": str(shared_documents.ABSENT)}
-    got, preview = (world.author.send(operation, path=path) for operation in READS[1:])
+    got, preview = (world.author.send(operation, path=path) for operation in READS)
     expect("attachment-get-absent").refused(got)
     expect("attachment-thumbnail-absent").refused(preview)
     observe("attachment-failure-status", "getAttachment", shape(got))
     observe("attachment-failure-status", "getAttachmentThumbnail", shape(preview))
-    for number in deal.whole(range(AGAIN)):
-        absent = path | {"attachmentId": str(shared_documents.ABSENT - number)}
-        expect("attachment-exists-absent").refused(world.author.attachment_exists(absent))
 
 
 @contract("attachment-get-other-document", "attachment-thumbnail-other-document", requests=4)

@@ -19,27 +19,25 @@ from registry_contracts.cases import (
 )
 
 
-@smoke(requests=13)
+@smoke(requests=15)
 @contract("attachment-persist-listed", "attachment-persist-downloads", "attachment-exists-present")
 @contract("attachment-persist-answer", "attachment-persist-name", "attachment-persist-twice")
-@contract("attachment-temporary-characters")
+@contract("attachment-temporary-characters", "attachment-persist-needs-token")
 @contract("realm-attachments-without", "content-type-not-needed", "attachment-persist-no-limit")
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
-@contract(files=1, needs=(), requests=12)
+@contract(files=1, needs=(), requests=14)
 def test_a_temporary_file_becomes_an_attachment(
-    world: World, expect: Expect, observe: Observer, realm: str
+    world: World, anonymous: Actor, expect: Expect, observe: Observer, realm: str
 ) -> None:
     """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded.
 
-    With URL-unsafe characters around its identifier it is refused first.
+    With URL-unsafe characters around its identifier it is refused first, and without a token.
     """
     uid = world.document()
-    unsafe = partial(attachments.claim_unsafe_refused, expect("attachment-temporary-characters"), world)
-    path, kept = attachments.persist(expect, world, uid, unsafe)
+    refusals = partial(attachments.claim_not_persisted, expect, world, anonymous)
+    path, kept = attachments.persist(expect, world, uid, refusals)
     attachments.claim_persisted_without_headers(expect, world, kept, realm)
-    expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    attachments.claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
-    attachment = attachments.persisted(world, uid, kept)
+    attachment = attachments.claim_persisted_listed(expect, world, uid, kept)
     expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
     got = world.author.get_attachment(attachment.path)
     given, seen = usable(got).success and bool(got.answer.content), got.answer.quote()
@@ -64,37 +62,25 @@ def test_an_unknown_temporary_file_is_refused(world: World, expect: Expect, obse
     observe("attachment-failure-status", "persistTemporaryFile", shape(refused))
 
 
-@contract(
-    "attachment-persist-needs-token",
-    "token-invalid-refused",
-    "token-missing-answer",
-    "attachment-persist-listed",
-    "attachment-persist-no-limit",
-    "attachment-persist-own-bytes",
-    operations=["persistTemporaryFile", "listAttachments", "getAttachment"],
-    relies_on=["attachment-create-listed", "attachment-download-same"],
-    files=2,
-    needs=(),
-    requests=24,
-)
-def test_persisting_needs_a_token(world: World, anonymous: Actor, expect: Expect, observe: Observer) -> None:
-    """Without a valid token a temporary file is not persisted and no attachment appears; with one it is."""
+@contract("token-invalid-refused", "token-missing-answer", "attachment-persist-own-bytes")
+@contract("attachment-persist-listed", "attachment-persist-no-limit")
+@contract(operations=["persistTemporaryFile", "listAttachments", "getAttachment"])
+@contract(relies_on=["attachment-create-listed", "attachment-download-same"])
+@contract(files=2, needs=(), requests=22, turns=True)
+def test_persisting_needs_a_valid_token(world: World, expect: Expect, observe: Observer) -> None:
+    """With a token that was never issued a temporary file is not persisted; with a valid one two files are."""
     uid = world.document()
 
     def without_token(path: dict[str, str]) -> None:
         request = requests.Request("persistTemporaryFile", path)
         invalid = sign_in.never_issued(world).values()
         asked = [requests.send(request, world.author, {"Authorization": value}) for value in invalid]
-        invalid_refused = expect("token-invalid-refused", "persistTemporaryFile")
-        claim_each_refused(invalid_refused, asked)
-        attachments.claim_nothing_attached(invalid_refused, world, uid, asked[0])
+        claim_each_refused(expect("token-invalid-refused", "persistTemporaryFile"), asked)
+        attachments.claim_nothing_attached(
+            expect("token-invalid-refused", "persistTemporaryFile"), world, uid, asked[0]
+        )
         observe("token-missing-answer", "persistTemporaryFile", shape(asked[0]))
-        refused = anonymous.send("persistTemporaryFile", path=path)
-        expect("attachment-persist-needs-token").refused(refused)
-        attachments.claim_nothing_attached(expect("attachment-persist-needs-token"), world, uid, refused)
 
     _, kept = attachments.persist(expect, world, uid, without_token)
-    expect("attachment-persist-listed", "persistTemporaryFile").accepted(kept)
-    attachments.claim_listed(expect("attachment-persist-listed", "listAttachments"), world, None, uid=uid)
-    attachment = attachments.persisted(world, uid, kept)
+    attachment = attachments.claim_persisted_listed(expect, world, uid, kept)
     attachments.claim_another_persisted(expect, world, attachment)

@@ -2,9 +2,8 @@
 
 from functools import partial
 
-import pytest
-
 from registry_contracts.cases import (
+    Deal,
     Expect,
     Limit,
     Observer,
@@ -19,19 +18,16 @@ from registry_contracts.cases import (
 )
 
 #: With Content-Length, and in chunks without it.
-SENDINGS = pytest.mark.parametrize(
-    "send", [contents.Announced, contents.Chunks], ids=["announced", "chunked"]
-)
+SENDINGS = {"announced": contents.Announced, "chunked": contents.Chunks}
 
 
 @smoke()
-@contract("attachment-size-within", "attachment-exists-present", requests=3)
+@contract("attachment-size-within", requests=3)
 @contract(relies_on=["attachment-download-same"])
 def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file slightly below the limit is accepted and can be downloaded whole."""
     taken, same = (expect("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
-    claims = taken, expect("attachment-exists-present"), same
-    attachments.claim_large(claims, world, f"{world.uid()}.bin", limit.within)
+    attachments.claim_large(taken, same, world, f"{world.uid()}.bin", limit.within)
 
 
 @contract("attachment-size-at-limit", requests=1)
@@ -46,19 +42,19 @@ def test_a_file_of_exactly_the_limit_is_taken(world: World, limit: Limit, expect
 
 
 @contract("attachment-size-above", "attachment-size-answer", requests=4)
-@SENDINGS
 def test_a_file_above_the_limit_is_refused(
-    send: type[contents.Announced], world: World, limit: Limit, expect: Expect, observe: Observer
+    world: World, limit: Limit, deal: Deal, expect: Expect, observe: Observer
 ) -> None:
     """A file above the limit causes an error, and no attachment appears."""
     uid = world.document()
     path = {"uid": uid, "filename": "above.bin"}
-    refused = world.author.send("createAttachment", path=path, body=send(limit.above))
-    expect("attachment-size-above").holds(
-        attachments.turned_away(refused),
-        refused,
-        expected="an error",
-        seen=f"accepted: {attachments.manner(refused)}",
-    )
-    attachments.claim_nothing_attached(expect("attachment-size-above"), world, uid, refused)
+    for send in deal(SENDINGS).values():
+        refused = world.author.send("createAttachment", path=path, body=send(limit.above))
+        expect("attachment-size-above").holds(
+            attachments.turned_away(refused),
+            refused,
+            expected="an error",
+            seen=f"accepted: {attachments.manner(refused)}",
+        )
+        attachments.claim_nothing_attached(expect("attachment-size-above"), world, uid, refused)
     observe("attachment-size-answer", "createAttachment", attachments.manner(refused))

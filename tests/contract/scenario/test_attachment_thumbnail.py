@@ -11,23 +11,21 @@ from registry_contracts.cases import (
     is_image,
     require,
     shared_document,
-    shared_documents,
     usable,
 )
 
 
-@contract("attachment-thumbnail-image", "attachment-success-status", requests=3)
+@contract("attachment-thumbnail-image", "attachment-success-status", requests=2)
+@contract(relies_on=["attachment-download-same"])
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
     """The thumbnail of a picture is an image; the thumbnail of a text, if there is one, is not the text itself."""
     document = shared_document(world)
     picture, text = document.pictures[0], document.texts[0]
-    shared_documents.need_given_back(world, picture)
     seen = attachments.preview(world, picture)
     answer = usable(seen)
     expect("attachment-thumbnail-image").accepted(seen)
     expect("attachment-thumbnail-image").meets("image", seen)
     observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
-    shared_documents.need_given_back(world, text)
     preview = world.author.get_attachment_thumbnail(text.path)
     same = usable(preview).success and preview.answer.content == text.content
     expect("attachment-thumbnail-image").holds(
@@ -35,10 +33,9 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
     )
 
 
-@contract("attachment-thumbnail-own", requests=3)
+@contract("attachment-thumbnail-own", relies_on=["attachment-download-same"], requests=2)
 def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -> None:
     """A red picture and a blue one have different previews."""
-    shared_documents.need_given_back(world, shared_document(world).pictures[1])
     red, blue = (attachments.preview(world, picture) for picture in shared_document(world).pictures)
     both = all(is_image(done(each)) for each in (red, blue))
     require(both, "getAttachmentThumbnail", "gives no image for a picture")

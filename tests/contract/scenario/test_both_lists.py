@@ -9,93 +9,80 @@ import pytest
 
 from registry_contracts.cases import (
     Expect,
-    Lister,
-    Observer,
     World,
     contract,
     known_drafts,
     known_files,
     known_lists,
-    list_questions,
     lists,
-    shared_documents,
     smoke,
-    status,
 )
 from registry_contracts.cases.known_lists import KnownList
+from registry_contracts.cases.list_questions import Questions
 
 LISTS = ("listDrafts", "listAttachments")
-#: Attachments of the shared document.
-ALL = 6
 Known = Callable[[World], KnownList]
 all_drafts = partial(known_drafts, collection=None)
 unsound_files = partial(known_files, sound=False)
+
+
+def row(name: str, clause: str, known: Any, *others: Any, relies_on: Any = ()) -> Any:
+    """One case: its id, its clause, the function that makes the list, further arguments, and preconditions."""
+    return pytest.param(clause, known, *others, id=name, marks=contract(clause, relies_on=relies_on))
 
 
 def of_both(
     what: str, drafts: Any = known_drafts, files: Any = known_files, *, relies_on: Any = ((), ())
 ) -> pytest.MarkDecorator:
     """One case for each list, with its clause, the function that makes the list, and the preconditions."""
-    rows = (f"list-{what}", drafts), (f"attachment-list-{what}", files)
-    params = [
-        pytest.param(*row, id=name, marks=contract(row[0], relies_on=others))
-        for name, row, others in zip(("drafts", "files"), rows, relies_on, strict=True)
+    rows = [
+        row("drafts", f"list-{what}", drafts, relies_on=relies_on[0]),
+        row("files", f"attachment-list-{what}", files, relies_on=relies_on[1]),
     ]
-    return pytest.mark.parametrize(("clause", "known"), params)
+    return pytest.mark.parametrize(("clause", "known"), rows)
 
 
-@smoke("1-drafts", requests=2)
-@of_both(
-    "top",
-    lambda world: all_drafts(world).lister,
-    partial(shared_documents.shared_document_list, repeats=True),
-    relies_on=(["list-answers"], []),
-)
-@contract(operations=LISTS, requests=3.2)
-@pytest.mark.parametrize("top", [1, 4])
-def test_top_bounds_the_list(
-    top: int, clause: str, known: Callable[[World], Lister], world: World, expect: Expect
-) -> None:
+@smoke("drafts", requests=2)
+@of_both("top", all_drafts, unsound_files, relies_on=(["list-answers"], []))
+@contract(operations=LISTS, requests=5.5)
+def test_top_bounds_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With top, a list returns at most that many items."""
-    lists.claim_bounded(expect(clause), known(world), top)
+    lists.claim_bounded(expect(clause), known(world).lister, 4)
 
 
-@smoke("drafts")
-@of_both("skip", all_drafts)
+@smoke("drafts-skip")
+@pytest.mark.parametrize(
+    ("clause", "known", "cuts"),
+    [
+        row("drafts-skip", "list-skip", all_drafts, [(1, None), (5, None)]),
+        row("files-skip", "attachment-list-skip", known_files, [(1, None), (5, None)]),
+        row("drafts-skip-zero", "list-skip-zero", known_drafts, [(0, None)]),
+        row("drafts-window", "list-top-and-skip", all_drafts, [(1, 2), (3, 1)]),
+    ],
+)
 @contract(operations=LISTS, requests=4)
-def test_skip_shifts_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """With skip, the list starts that many items later, up to the last one."""
-    lists.claim_parts(expect(clause), known(world), (1, None), (5, None))
+def test_skip_and_top_give_a_part_of_the_list(
+    clause: str, known: Known, cuts: list[lists.Cut], world: World, expect: Expect
+) -> None:
+    """With skip, the list starts that many items later, up to the last one; with top, too, it ends after as many."""
+    lists.claim_parts(expect(clause), known(world), *cuts)
 
 
 @smoke("drafts")
-@of_both("top-zero", all_drafts, relies_on=(["list-top"], ["attachment-list-top"]))
+@of_both("top-zero", all_drafts)
 @contract(operations=LISTS, requests=1)
 def test_a_top_of_zero_returns_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
     """With a top of zero, no item is returned; a refusal counts too."""
     lists.claim_no_items(expect(clause), known(world).lister.page(top=0))
 
 
-@contract("list-skip-beyond", "list-skip-beyond-empty", requests=4)
-@contract(relies_on=["list-collection-with-skip"])
-def test_skip_beyond_the_end_gives_no_draft(world: World, expect: Expect) -> None:
-    """With a skip larger than the number of drafts, no item is returned."""
-    page = known_drafts(world).lister.page(skip=lists.BEYOND)
-    lists.claim_no_items(expect("list-skip-beyond"), page)
-    lists.claim_empty(expect("list-skip-beyond-empty"), page)
-
-
-@contract("attachment-list-skip-beyond", "attachment-list-skip-beyond-empty", requests=2.5)
-@contract("attachment-success-status", relies_on=["attachment-list-skip"])
-@pytest.mark.parametrize("skip", [ALL, 1000])
-def test_skip_beyond_the_end_gives_no_attachment(
-    skip: int, world: World, expect: Expect, observe: Observer
-) -> None:
-    """With a skip beyond the end of the list, no attachment is returned."""
-    page = known_files(world).lister.page(skip=skip)
-    observe("attachment-success-status", "listAttachments", {"nothing left": status(page.exchange)})
-    lists.claim_no_items(expect("attachment-list-skip-beyond"), page)
-    lists.claim_empty(expect("attachment-list-skip-beyond-empty"), page)
+@of_both("skip-beyond")
+@contract("list-skip-beyond-empty", "attachment-list-skip-beyond-empty", operations=LISTS, requests=2)
+def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """With a skip beyond the end of the list, no item is returned, and the list is not refused."""
+    page = lists.beyond_the_end(known(world))
+    lists.claim_no_items(expect(clause), page)
+    lists.claim_empty(expect(f"{clause}-empty"), page)
 
 
 @smoke(requests=2)
@@ -114,18 +101,22 @@ def test_not_every_order_is_passed_over(clause: str, known: Known, world: World,
     known_lists.claim_heeded(expect(clause), known(world), "orderby")
 
 
-@smoke()
-@of_both("orderby")
+@smoke("drafts-rising", "files-rising")
+@pytest.mark.parametrize(
+    ("clause", "known", "falling"),
+    [
+        row("drafts-rising", "list-orderby", known_drafts, False),
+        row("drafts-falling", "list-orderby-falling", known_drafts, True, relies_on=["list-orderby"]),
+        row("files-rising", "attachment-list-orderby", known_files, False),
+        row("files-falling", "attachment-list-orderby", known_files, True),
+    ],
+)
 @contract(operations=LISTS, requests=1)
-def test_items_come_in_rising_order(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """With orderby on a field, the items come in ascending order of that field."""
-    known_lists.claim_ordered(expect(clause), known(world))
-
-
-@contract("attachment-list-orderby", requests=1)
-def test_attachments_come_in_falling_order(world: World, expect: Expect) -> None:
-    """With orderby on a field and the word desc, the attachments come in descending order of that field."""
-    known_lists.claim_ordered(expect("attachment-list-orderby"), known_files(world), falling=True)
+def test_items_come_in_the_order_asked_for(
+    clause: str, known: Known, falling: bool, world: World, expect: Expect
+) -> None:
+    """With orderby on a field, the items come in ascending order of that field; with the word desc, in descending."""
+    known_lists.claim_ordered(expect(clause), known(world), falling=falling)
 
 
 @contract("attachment-list-orderby-meaning", requests=3, turns=True)
@@ -134,15 +125,9 @@ def test_numbers_come_in_the_order_of_their_values(world: World, expect: Expect)
     known_lists.claim_numbers_by_value(expect("attachment-list-orderby-meaning"), known_files(world))
 
 
-@contract("list-orderby-falling", relies_on=["list-orderby"], requests=1)
-def test_drafts_come_in_falling_order(world: World, expect: Expect) -> None:
-    """With $orderby on a field and the word desc, the drafts come in descending order of that field."""
-    known_lists.claim_ordered(expect("list-orderby-falling"), known_drafts(world), falling=True)
-
-
 @of_both(
     "orderby-with-page",
-    relies_on=(["list-orderby", "list-top-and-skip"], ["attachment-list-orderby", "attachment-list-skip"]),
+    relies_on=(["list-orderby"], ["attachment-list-orderby"]),
 )
 @contract(operations=LISTS, requests=8.5)
 def test_pages_of_an_ordered_list_are_in_order(
@@ -154,16 +139,7 @@ def test_pages_of_an_ordered_list_are_in_order(
     lists.claim_parts(expect(clause), falling, *lists.pages(asked, 3))
 
 
-@smoke(requests=4)
-@contract("list-filter-meaning", "list-orderby-meaning", "list-top-and-skip", requests=3)
-def test_all_options_hold_together_for_drafts(world: World, expect: Expect) -> None:
-    """A filter of many operators, either order, skip and top together select the right drafts."""
-    list_questions.Questions(partial(known_drafts, world), expect).claim_all_options()
-
-
-@smoke(requests=4)
-@contract("attachment-list-filter-meaning", "attachment-list-orderby-meaning", requests=3)
-@contract("attachment-list-pages-cover")
-def test_all_options_hold_together_for_attachments(world: World, expect: Expect) -> None:
-    """A filter of many operators, either order, skip and top together select the right attachments."""
-    list_questions.Questions(lambda _: known_files(world), expect).claim_all_options()
+@contract("list-filter-meaning", "list-orderby-meaning", requests=14, turns=True)
+def test_equal_texts_are_told_apart_by_a_second_key(world: World, expect: Expect) -> None:
+    """A filter by a text with a doubled quote selects its drafts, and a second key orders drafts equal in the first."""
+    Questions(known_drafts(world), expect).claim_pairs()

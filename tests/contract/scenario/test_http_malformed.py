@@ -47,7 +47,7 @@ def test_a_malformed_record_is_refused(
 
 
 @smoke("createWorkflowRecord")
-@contract("malformed-json-refused", operations=requests.family("workflow"), requests=2.6)
+@contract("malformed-json-refused", operations=requests.family("workflow"), requests=2)
 def test_a_malformed_submission_is_refused(
     world: World,
     ordinary: OrdinaryRequests,
@@ -59,7 +59,7 @@ def test_a_malformed_submission_is_refused(
     """A valid submission in a body that is not JSON is refused, and no draft is saved."""
     request = ordinary.submitting(operation, records.subject(operation))
     clause = expect("malformed-json-refused", operation)
-    bodies = deal.whole(hostile_input.malformed(request.body).values())
+    bodies = deal(hostile_input.malformed(request.body)).values()
     asked = [replace(request, body=body).send(world.author) for body in bodies]
     drafts.claim_each_refused(clause, asked)
     drafts.claim_no_draft(clause, world, requests.new_names(request), *asked[:1])

@@ -4,6 +4,7 @@ import pytest
 
 from registry_contracts.cases import (
     Actor,
+    Deal,
     Expect,
     Observer,
     World,
@@ -11,13 +12,19 @@ from registry_contracts.cases import (
     done,
     drafts_of,
     drafts_searched,
-    equals,
     known_drafts,
     known_lists,
     lists,
+    shape,
     smoke,
 )
-from registry_contracts.checks.outcomes import Untested
+
+
+def of_lists(what: str, **collections: str | None) -> pytest.MarkDecorator:
+    """One case for each list, by name, with the clause `list-NAME-what`; a list without a collection is None."""
+    rows = {name: (f"list-{name}-{what}", collection) for name, collection in collections.items()}
+    params = [pytest.param(*row, id=name, marks=contract(row[0])) for name, row in rows.items()]
+    return pytest.mark.parametrize(("clause", "collection"), params)
 
 
 @contract("list-answers", "list-success-status", requests=1)
@@ -27,17 +34,6 @@ def test_drafts_are_listed(world: World, expect: Expect, observe: Observer) -> N
     observe("list-success-status", "listDrafts", page.exchange.answer.status)
 
 
-@contract("list-mydrafts-has-mine", relies_on=["list-answers"], requests=6.5)
-def test_mydrafts_holds_a_draft_just_saved(world: World, expect: Expect) -> None:
-    """The collection mydrafts holds a draft that the caller has just saved, even after a second save."""
-    world.shared_draft()  # an older one, which shows how items name their drafts
-    draft, mine = world.draft(), drafts_of(world.author, "mydrafts")
-    lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
-    for name in ("Louise", "Muta"):
-        done(world.save(draft.uid, world.samples.draft(draft.uid, middleName=name)))
-    lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
-
-
 @smoke()
 @contract("list-my-answers", relies_on=["list-answers"], requests=1)
 def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
@@ -45,14 +41,8 @@ def test_the_collection_my_is_a_list(world: World, expect: Expect) -> None:
     lists.claim_answered(expect("list-my-answers"), world, drafts_of(world.author, "my"))
 
 
+@of_lists("has-mine", my="my", plain=None)
 @contract(operations=["listDrafts"], requests=5)
-@pytest.mark.parametrize(
-    ("clause", "collection"),
-    [
-        pytest.param("list-my-has-mine", "my", id="my", marks=contract("list-my-has-mine")),
-        pytest.param("list-plain-has-mine", None, id="plain", marks=contract("list-plain-has-mine")),
-    ],
-)
 def test_other_lists_hold_a_draft_just_saved(
     clause: str, collection: str | None, world: World, expect: Expect
 ) -> None:
@@ -62,19 +52,8 @@ def test_other_lists_hold_a_draft_just_saved(
     lists.claim_listed(expect(clause), world, listed, draft.uid)
 
 
+@of_lists("without-others", my="my", mydrafts="mydrafts")
 @contract(operations=["listDrafts"], requests=2.5)
-@pytest.mark.parametrize(
-    ("clause", "collection"),
-    [
-        pytest.param("list-my-without-others", "my", id="my", marks=contract("list-my-without-others")),
-        pytest.param(
-            "list-mydrafts-without-others",
-            "mydrafts",
-            id="mydrafts",
-            marks=contract("list-mydrafts-without-others"),
-        ),
-    ],
-)
 def test_a_personal_collection_does_not_hold_the_draft_of_another(
     clause: str, collection: str, world: World, other: Actor, expect: Expect
 ) -> None:
@@ -83,36 +62,22 @@ def test_a_personal_collection_does_not_hold_the_draft_of_another(
     lists.claim_not_listed(expect(clause), world, drafts_searched(world, collection), theirs.uid)
 
 
-@smoke("mydrafts", requests=20)
+@smoke(requests=20)
 @contract("list-collection-with-filter", requests=1)
-@pytest.mark.parametrize("collection", ["my", "mydrafts"])
 def test_a_filter_adds_nothing_to_a_collection(
-    collection: str, world: World, other: Actor, expect: Expect
+    world: World, other: Actor, deal: Deal, expect: Expect
 ) -> None:
     """A filter by the uid of another account's draft returns nothing that the collection lacks."""
-    theirs, drafts = world.shared_draft(by=other), drafts_searched(world, collection)
-    if drafts.field is None:
-        raise Untested("the document names no fields for filters, and no known field selects equal values")
-    chosen = drafts.read(filter=equals(drafts.field, theirs.uid))
-    if not (chosen.names(theirs.uid) and drafts.search(theirs.uid).found):
-        expect("list-collection-with-filter").holds(
-            not chosen.names(theirs.uid), chosen.exchange, expected=f"no draft {theirs.uid}", seen=chosen.seen
-        )
-
-
-@contract("list-my-without-others", operations=["listDrafts"], requests=2)
-def test_a_personal_collection_is_personal_to_everybody(world: World, other: Actor, expect: Expect) -> None:
-    """The collection my of another account does not hold the author's drafts."""
-    # The other account's own draft shows how an item of its list names a draft.
-    mine, _ = world.shared_draft(), world.shared_draft(by=other)
-    theirs = drafts_of(other, "my", known_drafts(world).field.proven)
-    lists.claim_not_listed(expect("list-my-without-others"), world, theirs, mine.uid)
+    theirs = world.shared_draft(by=other)
+    for collection in deal(lists.COLLECTIONS):
+        drafts = drafts_searched(world, collection)
+        lists.claim_filter_adds_nothing(expect("list-collection-with-filter"), drafts, theirs.uid)
 
 
 @contract("list-deleted-gone", "list-mydrafts-has-mine", operations=["listDrafts", "deleteDraft"], requests=7)
-@contract(relies_on=["draft-delete-removes"])
+@contract(relies_on=["list-answers", "draft-delete-removes"])
 def test_a_deleted_draft_is_no_longer_listed(world: World, expect: Expect) -> None:
-    """A deleted draft is no longer in any list that held it."""
+    """The collection mydrafts holds a draft just saved; once it is deleted, no list that held it does."""
     draft, mine = world.draft(), drafts_searched(world, "mydrafts")
     lists.claim_listed(expect("list-mydrafts-has-mine"), world, mine, draft.uid)
     done(world.author.delete_draft(draft.uid))
@@ -136,20 +101,14 @@ def test_mydrafts_does_not_hold_a_published_record_without_a_draft(world: World,
     )
 
 
-@contract("list-saved-twice", requests=10)
+@contract("list-saved-twice", "list-mydrafts-has-mine", relies_on=["list-answers"], requests=7)
 def test_a_draft_saved_several_times_is_listed_once(world: World, expect: Expect) -> None:
     """Later saves update the draft in the list and add no second one."""
-    draft = world.draft()
-    done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel")))
-    done(world.save(draft.uid, world.samples.draft(draft.uid, firstName="Rachel Louise")))
-    for lister in lists.listers_of(known_drafts(world), draft.uid):
-        # A repeated item may disappear after a moment.
-        page = world.until(lister.page, lambda page: page.count(draft.uid) <= 1)
-        done(page.exchange)
-        count = page.count(draft.uid)
-        expect("list-saved-twice", "listDrafts").holds(
-            count <= 1, page.exchange, expected="the draft once", seen=f"{count} times"
-        )
+    known, draft = known_drafts(world), world.draft()
+    for name in ("Louise", "Muta"):
+        done(world.save(draft.uid, world.samples.draft(draft.uid, middleName=name)))
+    lists.claim_listed(expect("list-mydrafts-has-mine"), world, known.lister, draft.uid)
+    lists.claim_listed_once(expect("list-saved-twice", "listDrafts"), known, draft.uid)
 
 
 @contract("list-collection-unknown", "list-failure-status", requests=1)
@@ -157,4 +116,4 @@ def test_an_unknown_collection_is_refused(world: World, expect: Expect, observe:
     """A collection other than my and mydrafts is refused."""
     page = drafts_of(world.author, f"no-such-{world.fresh.prefix}").page()
     expect("list-collection-unknown").refused(page.exchange)
-    observe("list-failure-status", "listDrafts", {"unknown collection": page.exchange.answer.status})
+    observe("list-failure-status", "listDrafts", shape(page.exchange))

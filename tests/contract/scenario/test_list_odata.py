@@ -1,10 +1,13 @@
 """Filters on a field of a list's items, and malformed options."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from registry_contracts.cases import (
     Expect,
-    Observer,
+    Lister,
     World,
     attachments_of,
     claim_each_refused,
@@ -15,11 +18,17 @@ from registry_contracts.cases import (
     known_files,
     known_lists,
     quoted,
-    shape,
 )
 
 #: Literals that are easily corrupted on their way, and equal no identifier.
 DELICATE = {"quotes": "it's nobody's", "reserved": "a&b=c#d+e%20;f/g? никто 誰も"}
+#: Option → values that are no OData expression, or no number.
+MALFORMED = {
+    "filter": ("((", "identifier eq 'open"),
+    "orderby": ("((", "identifier sideways down"),
+    "top": ("ten", "[]"),
+    "skip": ("ten", "[]"),
+}
 
 
 @contract("list-filter", requests=2)
@@ -45,29 +54,35 @@ def test_a_filter_picks_what_is_equal(world: World, expect: Expect) -> None:
     known_lists.claim_picked(expect("attachment-list-filter"), files.lister, nothing, ())
 
 
-@contract("list-filter-malformed", "list-failure-status", requests=2)
-def test_a_malformed_filter_is_refused(world: World, expect: Expect, observe: Observer) -> None:
-    """A $filter that is no OData expression is refused."""
-    texts = ("((", "identifier eq 'open")
-    exchanges = [drafts_of(world.author, "mydrafts").page(filter=text).exchange for text in texts]
-    claim_each_refused(expect("list-filter-malformed"), exchanges)
-    observe("list-failure-status", "listDrafts", shape(exchanges[0]))
+def my_drafts(world: World) -> Lister:
+    """The author's drafts."""
+    return drafts_of(world.author, "mydrafts")
 
 
-@contract("list-orderby-malformed", requests=2)
-def test_a_malformed_orderby_is_refused(world: World, expect: Expect) -> None:
-    """An $orderby that is no OData expression is refused."""
-    texts = ("((", "identifier sideways down")
-    exchanges = [drafts_of(world.author, "mydrafts").page(orderby=text).exchange for text in texts]
-    claim_each_refused(expect("list-orderby-malformed"), exchanges)
+def shared_files(world: World) -> Lister:
+    """The attachments of the shared document."""
+    return attachments_of(world.author, world.shared_document())
 
 
-@contract("attachment-list-malformed", requests=5)
-def test_malformed_options_are_refused(world: World, expect: Expect) -> None:
-    """A filter or orderby that is no OData expression, and a top or skip that is no number, is refused."""
-    attached = attachments_of(world.author, world.shared_document())
-    filters = [attached.page(filter=text) for text in ("((", "filename eq 'open")]
-    orders = [attached.page(orderby=text) for text in ("((",)]
-    numbers = [attached.page(**{option: "ten"}) for option in ("top", "skip")]
-    pages = [*filters, *orders, *numbers]
-    claim_each_refused(expect("attachment-list-malformed"), [page.exchange for page in pages])
+def row(clause: str, listed: Callable[[World], Lister], *options: str) -> Any:
+    """A list with its clause and the options to try."""
+    return pytest.param(clause, listed, options, id="-".join(options), marks=contract(clause))
+
+
+@pytest.mark.parametrize(
+    ("clause", "listed", "options"),
+    [
+        row("list-filter-malformed", my_drafts, "filter"),
+        row("list-orderby-malformed", my_drafts, "orderby"),
+        row("list-number-malformed", my_drafts, "top", "skip"),
+        row("attachment-list-malformed", shared_files, *MALFORMED),
+    ],
+)
+@contract(operations=["listDrafts", "listAttachments"], requests=4)
+def test_a_malformed_option_is_refused(
+    clause: str, listed: Callable[[World], Lister], options: tuple[str, ...], world: World, expect: Expect
+) -> None:
+    """A filter or orderby that is no OData expression is refused, and a top or skip that is no number."""
+    asked = [{option: text} for option in options for text in MALFORMED[option]]
+    pages = [listed(world).page(**{**option}) for option in asked]
+    claim_each_refused(expect(clause), [page.exchange for page in pages])

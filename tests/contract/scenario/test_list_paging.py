@@ -3,9 +3,9 @@
 import pytest
 
 from registry_contracts.cases import (
+    Deal,
     Expect,
     World,
-    claim_each_refused,
     contract,
     drafts_of,
     known_drafts,
@@ -19,55 +19,37 @@ from registry_contracts.cases.known_lists import kept_drafts
 AMPLE = 1000
 #: More than any usual page, even one of a hundred.
 MANY = 122
-COLLECTIONS = ("my", "mydrafts")
-of_collection = contract(relies_on=("list-collection-with-top", "list-collection-with-skip"))
 
 
-@smoke("mydrafts")
-@contract("list-collection-with-top", relies_on=["list-top"], requests=2.5)
-@pytest.mark.parametrize("collection", COLLECTIONS)
-def test_top_bounds_a_collection(collection: str, world: World, expect: Expect) -> None:
+@smoke()
+@contract("list-collection-with-top", requests=2.5)
+def test_top_bounds_a_collection(world: World, deal: Deal, expect: Expect) -> None:
     """$top limits the number of items together with a collection too."""
     kept_drafts(world)
-    drafts = drafts_of(world.author, collection)
-    world.once(f"list of {drafts.label}", drafts.needed)
-    lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
+    for collection in deal(lists.COLLECTIONS):
+        drafts = drafts_of(world.author, collection)
+        world.once(f"list of {drafts.label}", drafts.needed)
+        lists.claim_bounded(expect("list-collection-with-top"), drafts, 4)
 
 
-@contract("list-collection-with-skip", relies_on=["list-skip"], requests=5.5)
-@pytest.mark.parametrize("collection", COLLECTIONS)
-def test_skip_shifts_a_collection(collection: str, world: World, expect: Expect) -> None:
+@contract("list-collection-with-skip", requests=4)
+def test_skip_shifts_a_collection(world: World, deal: Deal, expect: Expect) -> None:
     """$skip leaves out the first items together with a collection too."""
-    drafts = known_drafts(world, collection)
-    lists.claim_parts(expect("list-collection-with-skip"), drafts, (1, None), (3, None))
+    for collection in deal(lists.COLLECTIONS):
+        drafts = known_drafts(world, collection)
+        lists.claim_parts(expect("list-collection-with-skip"), drafts, (1, None), (3, None))
 
 
-@contract("list-skip-zero", requests=3)
-def test_skip_of_zero_changes_nothing(world: World, expect: Expect) -> None:
-    """With a $skip of zero, the list starts with the same item as without the option."""
-    lists.claim_parts(expect("list-skip-zero"), known_drafts(world), (0, None))
-
-
-@contract("list-top-and-skip", relies_on=["list-top", "list-skip"], requests=6)
-@pytest.mark.parametrize("collection", [None, pytest.param("my", marks=of_collection)], ids=["plain", "my"])
-def test_skip_and_top_give_a_window(collection: str | None, world: World, expect: Expect) -> None:
-    """$skip and $top together return the items after the skipped ones, at most $top of them."""
-    drafts = known_drafts(world, collection)
-    lists.claim_parts(expect("list-top-and-skip"), drafts, (1, 2), (3, 1))
-
-
-@contract("list-pages-cover", requests=18)
+@contract("list-pages-cover", requests=18, turns=True)
 def test_pages_of_a_long_list_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """The pages of a list of twenty drafts neither repeat nor lose one, even after ten and more items."""
     lists.claim_long_pages(expect("list-pages-cover"), known_drafts(world))
 
 
-@contract("attachment-list-pages-cover", requests=6)
-@contract(relies_on=["attachment-list-top", "attachment-list-skip"])
+@contract("attachment-list-pages-cover", requests=6, turns=True)
 def test_pages_of_attachments_neither_repeat_nor_lose(world: World, expect: Expect) -> None:
     """Pages of attachments by skip and top neither repeat nor lose one."""
-    files = known_files(world)
-    lists.claim_pages_cover(expect("attachment-list-pages-cover"), files, 2)
+    lists.claim_pages_cover(expect("attachment-list-pages-cover"), known_files(world), 2)
 
 
 @contract("list-top-ample", relies_on=["list-answers"], requests=2)
@@ -85,15 +67,6 @@ def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect
         expected="the drafts of the plain list",
         seen=f"lost: {lost}",
     )
-
-
-@contract("list-number-malformed", requests=2)
-@pytest.mark.parametrize("option", ["top", "skip"])
-def test_what_is_no_number_is_refused(option: str, world: World, expect: Expect) -> None:
-    """A $top or $skip that is not a number is refused."""
-    drafts = drafts_of(world.author, "mydrafts")
-    exchanges = [drafts.page(**{option: text}).exchange for text in ("ten", "[]")]
-    claim_each_refused(expect("list-number-malformed"), exchanges)
 
 
 @contract("list-pages-cover", profile="nightly", requests=420, turns=True)

@@ -31,12 +31,8 @@ def test_an_empty_realm_header_is_refused(
     """An empty Realm header is refused with 400, like a missing or an unknown realm."""
     request = ordinary.faulty(operation)
     refused = requests.send(request, world.author, {"Realm": ""})
-    comparison.claim_status(
-        expect("realm-empty", operation), refused, partial(requests.send, request, world.author)
-    )
-    comparison.claim_no_default_realm(
-        expect("realm-empty", operation), refused, partial(requests.send, request, world.author)
-    )
+    usual = partial(requests.send, request, world.author)
+    comparison.claim_realm_missed(expect("realm-empty", operation), refused, usual)
 
 
 @contract("realm-lists-apart", operations=("listDrafts",), requests=11)

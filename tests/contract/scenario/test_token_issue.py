@@ -2,8 +2,9 @@
 
 from functools import partial
 
+import pytest
+
 from registry_contracts.cases import (
-    Actor,
     Credentials,
     Expect,
     Observer,
@@ -15,41 +16,26 @@ from registry_contracts.cases import (
     seconds_ahead,
     sign_in,
     smoke,
+    token_in,
 )
 
 #: Headers that the document does not list for signing in.
 UNLISTED_HEADERS = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 
 
-@contract("token-issued", "token-success-status", operations=("createToken",), requests=3)
+@smoke("author")
+@contract(
+    "token-issued", "token-needs-no-token", "token-success-status", operations=("createToken",), requests=2
+)
+@pytest.mark.parametrize("role", ["author", "other"])
 def test_an_account_gets_a_token(
-    world: World, credentials: Credentials, expect: Expect, observe: Observer
+    world: World, credentials: Credentials, expect: Expect, observe: Observer, role: str
 ) -> None:
-    """E-mail and password are exchanged for a token every time."""
-    plain = partial(world.author.send, "createToken", json=credentials.of("author"))
-    signed_in = sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
-    sign_in.claim_token_again(expect("token-issued"), plain)
+    """E-mail and password are exchanged for a token every time, with no more headers than Accept and Content-Type."""
+    plain = partial(world.author.send, "createToken", json=credentials.of(role), token=None, realm=None)
+    claims = expect("token-issued"), expect("token-needs-no-token")
+    signed_in = sign_in.claim_signed_in(*claims, plain, partial(plain, headers=UNLISTED_HEADERS))
     observe("token-success-status", "createToken", signed_in.answer.status)
-
-
-@smoke()
-@contract("token-issued", operations=("createToken",), requests=1)
-def test_a_second_account_gets_a_token(other: Actor, credentials: Credentials, expect: Expect) -> None:
-    """The second account of the settings gets a token too."""
-    plain = partial(other.send, "createToken", json=credentials.of("other"))
-    sign_in.claim_token(expect("token-issued"), plain, [partial(plain, headers=UNLISTED_HEADERS)])
-
-
-@smoke()
-@contract("token-needs-no-token", operations=("createToken",), requests=1)
-def test_signing_in_needs_neither_realm_nor_token(
-    world: World, credentials: Credentials, expect: Expect
-) -> None:
-    """Signing in succeeds with only the headers that the document lists: Accept and Content-Type."""
-    body = credentials.of("author")
-    plain = partial(world.author.send, "createToken", json=body, token=None, realm=None)
-    more = partial(world.author.send, "createToken", json=body, headers=UNLISTED_HEADERS)
-    sign_in.claim_no_more_needed(expect("token-needs-no-token"), plain, more)
 
 
 @smoke()
@@ -69,27 +55,26 @@ def test_the_expiration_is_a_timestamp_with_fraction(
         )
 
 
-@contract("token-expiration-ahead", "token-lifetime", operations=("createToken",), requests=2)
+@contract(
+    "token-expiration-ahead",
+    "token-lifetime",
+    "token-second-sign-in",
+    operations=("createToken",),
+    requests=2,
+)
 def test_a_fresh_token_expires_in_the_future(
     world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
-    """The expiration of a token is later than its answer."""
-    signed_in = world.author.create_token(json=credentials.of("author"))
+    """The expiration of a token is later than its answer; whether a second sign-in returns the same is observed."""
+    signed_in, again = (world.author.create_token(json=credentials.of("author")) for _ in range(2))
     ends = moment_of(sign_in.expiration_of(signed_in))
     ahead = seconds_ahead(ends, signed_in.answer)
     expect("token-expiration-ahead").holds(
         ahead > 0, signed_in, expected="a moment in the future", seen=f"{ends}, {ahead:.0f} seconds ahead"
     )
-    again = world.author.create_token(json=credentials.of("author"))
     observe("token-lifetime", "createToken", comparison.lifetime(ahead, signed_in, again))
-
-
-@contract("token-second-sign-in", operations=("createToken",), requests=2)
-def test_signing_in_twice_is_observed(world: World, credentials: Credentials, observe: Observer) -> None:
-    """The document does not say whether a second sign-in returns the same token."""
-    first = sign_in.token_of(world.author, credentials.of("author"))
-    second = sign_in.token_of(world.author, credentials.of("author"))
-    observe("token-second-sign-in", "createToken", {"same token": first == second})
+    same = token_in(signed_in.answer) == token_in(again.answer)
+    observe("token-second-sign-in", "createToken", {"same token": same})
 
 
 @contract("token-email-letter-case", "token-unknown-member", operations=("createToken",), requests=2)

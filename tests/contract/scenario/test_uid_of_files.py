@@ -2,9 +2,8 @@
 
 from functools import partial
 
-import pytest
-
 from registry_contracts.cases import (
+    Deal,
     Expect,
     World,
     attachment_ids,
@@ -18,25 +17,26 @@ from registry_contracts.cases import (
 
 CHAIN = ("createAttachment", "listAttachments", "attachmentExists", "getAttachment", "getAttachmentThumbnail")
 
+#: Length of a uid → its ending.
+EDGES = {"11": "", "128": "--x_y_"}
 
-@pytest.mark.parametrize(("length", "ending"), [(11, ""), (128, "--x_y_")], ids=["11", "128"])
-@contract("uid-files-at-the-edges", operations=CHAIN, requests=9)
+
+@contract("uid-files-at-the-edges", operations=CHAIN, requests=0, dealt=27)
 @contract(relies_on=["attachment-create-listed", "attachment-exists-present"])
 @contract(relies_on=["attachment-download-same", "attachment-thumbnail-image"])
-def test_a_document_at_the_end_of_the_range_has_attachments(
-    world: World, expect: Expect, length: int, ending: str
-) -> None:
+def test_a_document_at_the_end_of_the_range_has_attachments(world: World, expect: Expect, deal: Deal) -> None:
     """A picture is attached, listed, found, downloaded and previewed under a uid of 11 or of 128 characters."""
-    uid = world.document(world.uid(length - len(ending)) + ending, named=True)
     edges = partial(expect, "uid-files-at-the-edges")
-    created = upload(world.author, uid, "edge.png", contents.RED)
-    edges("createAttachment").accepted(created)
-    sought = attachment_ids.Attachment(uid, 0, "edge.png", contents.RED)
-    picture = attachment_ids.found(world.author, sought, created, len(contents.RED))
-    edges("attachmentExists").accepted(world.author.attachment_exists(picture.path))
-    attachments.claim_same_bytes(edges("getAttachment"), world, picture)
-    attachments.claim_listed(edges("listAttachments"), world, picture)
-    edges("getAttachmentThumbnail").accepted(attachments.preview(world, picture))
+    for length, ending in deal(EDGES).items():
+        uid = world.document(world.uid(int(length) - len(ending)) + ending, named=True)
+        created = upload(world.author, uid, "edge.png", contents.RED)
+        edges("createAttachment").accepted(created)
+        sought = attachment_ids.Attachment(uid, 0, "edge.png", contents.RED)
+        picture = attachment_ids.found(world.author, sought, created, len(contents.RED))
+        edges("attachmentExists").accepted(world.author.attachment_exists(picture.path))
+        attachments.claim_same_bytes(edges("getAttachment"), world, picture)
+        attachments.claim_listed(edges("listAttachments"), world, picture)
+        edges("getAttachmentThumbnail").accepted(attachments.preview(world, picture))
 
 
 @contract(

@@ -15,7 +15,7 @@ from registry_contracts.cases.described_inputs import FAILURES, failures_of
 from registry_contracts.cases.drafts import claim_each_refused
 from registry_contracts.cases.list_pages import Page
 from registry_contracts.cases.sample_records import Samples
-from registry_contracts.cases.sign_in import claim_token
+from registry_contracts.cases.sign_in import claim_signed_in
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
@@ -128,9 +128,10 @@ def test_a_contact_that_is_refused_for_what_the_settings_tell_is_no_finding(
 
 
 def test_an_answer_without_a_token_is_told_without_what_may_be_one(claims: Expect, attempt: Attempt) -> None:
-    issued, body = claims("token-issued", "createToken"), {"authenticationToken": ["hidden-word"]}
+    issued, bare = claims("token-issued", "createToken"), claims("token-needs-no-token", "createToken")
+    sent = exchange(answer({"authenticationToken": ["hidden-word"]}), "createToken")
     with pytest.raises(Contradiction):
-        claim_token(issued, lambda: exchange(answer(body), "createToken"))
+        claim_signed_in(issued, bare, lambda: sent, lambda: sent)
     assert "{'authenticationToken': 'list'}" in attempt.evidence[0].seen
     assert "hidden-word" not in attempt.evidence[0].seen
 
