@@ -163,7 +163,8 @@ def facts_of(observations: Iterable[Observation]) -> Facts:
     for observation in observations:
         place = Place(observation.clause, observation.operation or "", observation.realm)
         seen = observation.seen
-        if isinstance(seen, dict) and set(seen) == _SHAPE:
+        # An answer without content, or with none in JSON, has a word in place of its members.
+        if isinstance(seen, dict) and set(seen) == _SHAPE and isinstance(seen["body"], dict):
             shapes[place, text_of(seen["status"])].append(seen["body"])
             seen = {"status": seen["status"], f"{seen['status']} type": seen["type"] or "none"}
         for path, value in _flat(seen):
