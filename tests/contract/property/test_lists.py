@@ -32,7 +32,7 @@ of_files = contract(
 )
 
 
-@smoke(requests=8)
+@smoke("drafts", requests=4)
 @pytest.mark.parametrize(
     "known",
     [

@@ -143,7 +143,6 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     records.offer("submitted too", identifier, sent)
 
 
-@smoke()
 @contract(
     "workflow-update-accepted",
     "workflow-update-replaces-draft",

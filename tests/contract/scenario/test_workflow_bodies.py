@@ -30,7 +30,7 @@ def test_a_bare_document_is_no_submission(
     records.claim_nothing_came_of(clause, identifier, sent)
 
 
-@smoke()
+@smoke("updateWorkflowRecord")
 @contract(
     *submissions.ERROR_CLAUSES,
     *("workflow-document-validated", "workflow-document-empty", "workflow-document-content"),

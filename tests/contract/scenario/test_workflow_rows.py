@@ -75,7 +75,7 @@ def test_updating_without_the_right_is_told_so(
     expect("workflow-update-rights").has_message(world.submit(UPDATE, records.standing(), by=restricted))
 
 
-@smoke()
+@smoke("createWorkflowRecord")
 @contract("workflow-anonymous", "token-invalid-refused", *submissions.NEEDS_TOKEN.values())
 @contract(operations=factors.WORKFLOW, requests=3)
 def test_a_submission_without_a_valid_token_is_refused(
