@@ -165,7 +165,12 @@ def claim_filter_adds_nothing(claim: Claim, drafts: Lister, theirs: str) -> None
 
 def claim_listed_once(claim: Claim, known: KnownList, uid: str) -> None:
     """Claim that the list, alone and filtered, holds a draft once; a repeated item may disappear after a moment."""
-    for lister in listers_of(known, uid):
+    try:
+        listers = listers_of(known, uid)
+    except Untested as unseen:
+        claim.untested(str(unseen))
+        return
+    for lister in listers:
         page = known.world.until(lister.page, lambda page: page.count(uid) <= 1)
         done(page.exchange)
         count = page.count(uid)
