@@ -324,8 +324,10 @@ class NearMisses:
 
     def claim_all_refused(self, properties: Properties, deal: Deal) -> None:
         """Claim that near misses are refused: this realm's share of the known ones, and a drawn one."""
-        table = MISSES_OF_SAVES if self._operation == "saveDraft" else MISSES
-        first = list(deal({str(miss): miss for miss in table}, len(self._operation)).values())
+        saves = self._operation == "saveDraft"
+        table = MISSES_OF_SAVES if saves else MISSES
+        dealt = deal({str(miss): miss for miss in table}, len(self._operation)).values()
+        first = list(dict.fromkeys([*MISSES[:saves], *dealt]))  # a save gets a line break in every realm
         self._request(first[0])  # arrange first, so that its requests do not count
         properties.hold(near_misses(), self.claim_refused, requests=len(first) + 1, each=1, first=first)
 
