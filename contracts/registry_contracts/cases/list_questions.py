@@ -228,7 +228,7 @@ class Questions:
             both.claim(self._judging("filter-meaning"), both.holds_just(two), two, "", *alone.values())
 
     def claim_answers(self, properties: Properties, deal: Deal) -> None:
-        """Claim that queries are answered correctly: three of most options, this realm's part of the table, two drawn."""
+        """Claim that queries are answered correctly: three fixed ones, this realm's part of the table, two drawn."""
         for condition in _but_for_one(self._items):
             orders = ((self._ordered, True),), ((self._ordered, False),)
             falling, rising = (Question(condition, order, top=2, skip=1) for order in orders)
