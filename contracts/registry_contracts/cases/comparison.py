@@ -24,7 +24,7 @@ from registry_contracts.history.observed_facts import shape_of
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
 #: HTTP's statuses for an unknown address or method (RFC 9110, 15.5.5 and 15.5.6).
-NOTHING_THERE = frozenset({404, 405})
+_UNKNOWN_ADDRESS = frozenset({404, 405})
 _MINUTE: Final = 60
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
@@ -135,7 +135,7 @@ def claim_realm_missed(claim: Claim, exchange: Exchange, usual: Callable[[], Exc
             beyond the realm check.
     """
     answer = usable(exchange)
-    if answer.status in NOTHING_THERE:
+    if answer.status in _UNKNOWN_ADDRESS:
         need_realm_known(usual())
     claim.has_status(exchange)
     judged = readers.contains_message(answer, _SCHEMA_UNKNOWN)
@@ -182,7 +182,7 @@ def claim_served(claim: Claim, exchange: Exchange, nowhere: Callable[[], Exchang
         Blocked: 404 or 405 with other words, or with none.
     """
     answer = usable(exchange)
-    if answer.status not in NOTHING_THERE:
+    if answer.status not in _UNKNOWN_ADDRESS:
         claim.holds(True, exchange, expected="served under its version")
         return
     beside = nowhere()

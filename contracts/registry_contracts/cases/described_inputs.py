@@ -114,11 +114,11 @@ class DescribedInputs:
         self._failed = False
 
     def claim_as_described(self, drawn: Any) -> None:
-        """Claim that an answer is as described.
+        """Send a drawn case under identifiers of the run, and claim that its answer fits the OpenAPI description.
 
         Raises:
-            Blocked: the service failed before. If that may have made a permanent record, nothing more is sent, so
-                that a replay still has places left.
+            Blocked: an earlier case got a server error, and may have made a permanent record. Nothing more is sent, so
+                that a replay stays within the budget.
         """
         if self._failed:
             raise Blocked(self._operation, "failed at an input before")

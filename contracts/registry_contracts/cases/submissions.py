@@ -121,7 +121,7 @@ def claim_errors_told(claims: Callable[[str, str], Claim], *refused: Exchange) -
         claims("errors-code-known", operation).meets("error-codes", exchange)
 
 
-def claim_named(claims: Callable[[str], Claim], refused: Exchange) -> None:
+def claim_own_identifier(claims: Callable[[str], Claim], refused: Exchange) -> None:
     """Claim that a refusal for content holds the identifier from its path, if the operation has one there."""
     if refused.operation in (CREATE_NAMED, UPDATE):
         claims(refused.operation).carries(refused, refused.notes["identifier"])

@@ -53,6 +53,11 @@ _OF_QUESTIONS: Final = {
     "list_my": "list-my-answers",
     "list_mydrafts": "list-mydrafts-has-mine",
 }
+#: The contacts of rows have the mandatory fields only.
+_OF_SHORT_CONTACTS: Final = {
+    "createContact": "contact-create-accepted",
+    "updateContact": "contact-update-accepted",
+}
 LIST_CLAUSES: Final = tuple(filter(None, _OF_QUESTIONS.values()))
 SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
@@ -280,9 +285,10 @@ class AcceptedRows(TakenRows, Rows):
             return
         near = self._draft_beside(row)
         sent = self._send(row)
-        exchange, clauses = sent.exchange, load_description().operations[operation].clauses
+        exchange, described = sent.exchange, load_description().operations[operation]
         self._need_taken(row, expect, exchange)
-        claim_accepted(expect(clauses.right_request, operation), exchange, self._world.samples)
+        clause = _OF_SHORT_CONTACTS.get(operation, described.clauses.right_request)
+        claim_accepted(expect(clause, operation), exchange, self._world.samples)
         if operation in (factors.CREATE_NAMED, factors.UPDATE):
             expect("workflow-identifier-kept", operation).carries(exchange, sent.uid)
         if operation == factors.CREATE:

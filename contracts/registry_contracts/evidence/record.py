@@ -130,7 +130,7 @@ class RunFacts:
 
     @property
     def began(self) -> datetime:
-        """The moment at which it started."""
+        """The moment at which the run started."""
         return datetime.fromisoformat(self.started)
 
     @property

@@ -84,7 +84,7 @@ class _Learner:
         self._keep = keep_personal_data
         self._learned = RecordedSettings()
         self._names = _RecordedNames()
-        self._taken_as_documented: set[str] = set()
+        self._realms_as_documented: set[str] = set()
         self._with_bodies = False
         #: Schemas of refused drafts, by realm.
         self._refused_drafts: dict[str, set[str]] = {}
@@ -92,6 +92,7 @@ class _Learner:
         self._roles: dict[str, dict[str, _Role]] = {}
 
     def learn(self, exchanges: Iterable[Exchange]) -> RecordedSettings:
+        """Learn the names first, then the settings; of several records for a setting, the likeliest one counts."""
         learned = self._learned
         facts = ((exchange, read_request(exchange)) for exchange in exchanges)
         requests = [(exchange, read) for exchange, read in facts if read is not None]
@@ -106,7 +107,7 @@ class _Learner:
         for realm, roles in self._roles.items():
             for identifier, (setting, _) in sorted(roles.items(), key=lambda known: -known[1][1]):
                 learned.realms[realm].setdefault(setting, identifier)
-        for realm in self._taken_as_documented & learned.realms.keys():
+        for realm in self._realms_as_documented & learned.realms.keys():
             learned.realms[realm].pop("sent_as", None)
         learned.notes += [*self._notes(addresses), *self._names.notes()]
         for realm, settings in learned.realms.items():
@@ -149,7 +150,7 @@ class _Learner:
             self._refused_drafts.setdefault(realm, set()).add(dict(facts.query).get("schema", ""))
         settings = self._learned.realms.setdefault(realm, {})
         if was_taken(exchange) and facts.realm == realm:
-            self._taken_as_documented.add(realm)
+            self._realms_as_documented.add(realm)
         elif was_taken(exchange):
             settings.setdefault("sent_as", facts.realm)
         known = self._roles.setdefault(realm, {})

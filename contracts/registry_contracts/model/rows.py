@@ -183,9 +183,9 @@ def clauses_of_refusal(row: Row) -> tuple[str, ...]:
 
 
 #: Forms of identifiers except the ordinary one.
-FORMS: Final = tuple(each.name for each in factors.IDENTIFIER.values[1:4])
+FORMS: Final = ("uid_of_11", "uid_of_128", "uid_of_digits")
 #: How an address spells an identifier, whatever its form.
-ENCODED: Final = factors.IDENTIFIER.values[-1].name
+ENCODED: Final = "uid_encoded"
 
 
 @dataclass(frozen=True)

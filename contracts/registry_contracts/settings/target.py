@@ -328,7 +328,7 @@ class WireNames(dict[str, str]):
         )
 
     def without(self, documented: str) -> WireNames:
-        """Return all names but one, which is then sent as documented; an empty name removes none."""
+        """Return all names but one; a request then has it as the document writes it. An empty name removes none."""
         return WireNames({name: sent for name, sent in self.items() if name != documented})
 
     def in_words(self) -> str:

@@ -49,7 +49,7 @@ class TrafficRedactor(Redactor):
                 self.learn(secret)
 
     def withheld(self, exchange: Exchange) -> Exchange:
-        """Replace the bodies of a sign-in that cannot be read: any text in them may be secret."""
+        """Blank the bodies of a sign-in whose secrets are not where the interface puts them: any text may be secret."""
         if not is_sign_in(exchange):
             return exchange
         request, response = exchange.request_body, exchange.response

@@ -32,7 +32,7 @@ MANY = 122
 @contract("attachment-create-accepted", "attachment-create-answer")
 @contract("attachment-success-status", operations=["createAttachment"], requests=1)
 def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer) -> None:
-    """A file sent in binary form is accepted as an attachment of a document."""
+    """The shared document accepts a file that is sent in binary form."""
     name = f"{world.uid()}.txt"
     created = attachments.claim_taken(expect("attachment-create-accepted"), world, name, b"a note\n" * 70)
     observe("attachment-success-status", "createAttachment", created.answer.status)
@@ -77,7 +77,7 @@ def test_the_first_attachment_stays_while_others_are_added(world: World, expect:
     turns=True,
 )
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
-    """Each of many attachments downloads with its bytes; pages of two hold each once."""
+    """Of 122 files that are sent to a document, each accepted one downloads with its bytes, and is listed once."""
     uid, files = world.document(), drawn_contents.many_files(world, MANY)
     first = attach(world.author, uid, *files.popitem())
     taken = attachments.claim_each_kept(expect, world, first, files)

@@ -79,7 +79,7 @@ def test_a_top_of_zero_returns_nothing(clause: str, known: Known, world: World, 
 @of_both("skip-beyond")
 @contract("list-skip-beyond-empty", "attachment-list-skip-beyond-empty", operations=LISTS, requests=2)
 def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """With a skip beyond the end of the list, no item is returned, and the list is not refused."""
+    """With a skip beyond the end, no item is returned: the answer is an empty list, 204, or not found."""
     page = lists.beyond_the_end(known(world))
     lists.claim_no_items(expect(clause), page)
     lists.claim_empty(expect(f"{clause}-empty"), page)
@@ -88,16 +88,16 @@ def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: Wor
 @smoke(requests=2)
 @of_both("filter-heeded", files=unsound_files)
 @contract(operations=LISTS, requests=1.8)
-def test_not_every_filter_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """A filter on at least one of the items' fields has an effect."""
+def test_filters_are_not_all_ignored(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """For at least one field, a filter by a value that no item has returns nothing, and its opposite does."""
     known_lists.claim_heeded(expect(clause), known(world), "filter")
 
 
 @smoke(requests=2)
 @of_both("orderby-heeded", files=unsound_files)
 @contract(operations=LISTS, requests=1)
-def test_not_every_order_is_passed_over(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """An orderby on at least one of the items' fields has an effect."""
+def test_orders_are_not_all_ignored(clause: str, known: Known, world: World, expect: Expect) -> None:
+    """For at least one field, the falling order differs from the rising one."""
     known_lists.claim_heeded(expect(clause), known(world), "orderby")
 
 

@@ -51,7 +51,7 @@ def test_a_document_that_breaks_its_schema_is_refused_with_errors(
     empty = world.submit(operation, identifier, {"document": {}})
     expect("workflow-document-empty", operation).turned_down(empty)
     submissions.claim_errors_told(expect, faulty, *records.lacking(operation))
-    submissions.claim_named(partial(expect, "workflow-errors-with-identifier"), faulty)
+    submissions.claim_own_identifier(partial(expect, "workflow-errors-with-identifier"), faulty)
     seen = {"wrong kinds": errors_array.outcome(faulty), "nothing": errors_array.outcome(empty)}
     observe("workflow-document-content", operation, seen)
     observe("errors-status", operation, errors_array.outcome(faulty))

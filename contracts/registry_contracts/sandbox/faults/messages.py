@@ -244,7 +244,7 @@ class Memory:
         self.changed = True
 
     def note(self, request: Request, answer: Answer) -> None:
-        """Remember a request that succeeded."""
+        """Remember what effects need later: saved and deleted drafts, uploads, and the role of each issued token."""
         name, received = request.operation.id, answer.json
         if not answer.success:
             return
