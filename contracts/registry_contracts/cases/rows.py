@@ -305,11 +305,11 @@ class Rows(RowTrials):
             if not gone:
                 world.once("draft-exists holds", self._tells_drafts)
             saved.holds(gone, sent.exchange, look, expected=expected)
-        claim, found = (
-            expect(BEFORE_INITIATE if faulty else row.clause, operation),
-            self._records.try_faulty(sent.uid),
-        )
-        claim.meets("identifier-not-locked", found, because_of=(sent.exchange,))
+        claim, uid = expect(BEFORE_INITIATE if faulty else row.clause, operation), sent.uid
+        # A lock shows when the record is updated, or when it is created again.
+        looks: list[Callable[[str], Exchange]] = [self._records.try_faulty, world.try_creating]
+        for look in looks if faulty else looks[:1]:
+            claim.meets("identifier-not-locked", look(uid), because_of=(sent.exchange,))
 
     def _tells_drafts(self) -> bool:
         """See that the exists check tells drafts that are there from those that are not."""

@@ -1,5 +1,7 @@
 """Valid but unusual uids: of any length, of hyphens, underscores or digits alone, percent-encoded."""
 
+import string
+
 import pytest
 
 from registry_contracts.cases import Expect, RealmSettings, World, contract, drafts, identifiers, smoke
@@ -31,6 +33,12 @@ def test_one_sign_alone_is_enough(
     """A uid may consist of hyphens alone, or of underscores alone."""
     uid = identifiers.spare(settings, realm, f"{sign}+")
     drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
+
+
+@contract("uid-digits-only", operations=DRAFT, relies_on=drafts.ORDINARY, requests=5, turns=True)
+def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
+    """A uid may consist of digits alone."""
+    drafts.claim_life_under(world, expect, "uid-digits-only", world.fresh.without_prefix(string.digits))
 
 
 @contract("uid-any-kind", "uid-hyphen", "uid-underscore", "uid-digits-only", operations=DRAFT[:3])
