@@ -150,7 +150,7 @@ def test_a_gate_of_all_operations_sends_what_it_announced(does: Does, tmp_path: 
 def test_what_no_request_names_is_looked_after(does: Does) -> None:
     fault = "--sandbox-arguments '--fault createContact:unrelated-lost'"
     said = does(f"run --realm abs-dev -k census {fault}", 1, "verdict: fail: 1 finding")
-    assert "as it was saved, after createContact." in said
+    assert "as it was saved, after the row createContact." in said
 
 
 def test_recorded_traffic_and_drift(does: Does) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from registry_contracts.cases.effects import until
@@ -21,6 +21,8 @@ from registry_contracts.session.actor import Actor
 
 _MOST_GUESSES = 6
 _OTHERWISE = 2
+#: Names that any system keeps; a service may well give a file with another one a name of its own.
+PLAIN_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 #: Why a case cannot use the id of an attachment.
 UNTOLD = (
@@ -97,7 +99,8 @@ def found(actor: Actor, sought: Attachment, created: Exchange, size: int) -> Att
     if until(look, bool, 0 if known_untold else actor.settle_seconds):
         return made[0]
     if (records or known_untold) and not list(_told(created, size, _OTHERWISE)):
-        actor.shared.offer(untold, value=True)  # the next search need not wait as long
+        if PLAIN_NAME.fullmatch(sought.filename):  # the next search need not wait as long
+            actor.shared.offer(untold, value=True)
         raise Untested(UNTOLD)
     raise Blocked(
         "createAttachment", f"no number in the answers is an id under which {sought.filename} is found"

@@ -13,6 +13,7 @@ from typing import Final
 
 from registry_contracts.cases import attachments
 from registry_contracts.cases.attachment_ids import Attachment, attached
+from registry_contracts.cases.neighbours import has_drafts
 from registry_contracts.cases.rows import Rows, RowTrials
 from registry_contracts.cases.taken_rows import AcceptedRows, TakenRows
 from registry_contracts.cases.world import Draft, World
@@ -37,7 +38,8 @@ CLAUSES: Final = ("draft-get-content", "attachment-download-same")
 _KEPT_BY_ROWS: Final = ("saveDraft", "createAttachment")
 #: Where an attempt leaves the row that it found for the next one.
 _FOUND: Final = "row that changes what is kept"
-_FOR_THE_ACCOUNT: Final = (401, 403)
+#: The search for that row ends after so many requests.
+_MOST_REQUESTS: Final = 400
 
 #: Something kept, with the role of the account that saved it.
 Kept = tuple[str, Draft | Attachment]
@@ -72,16 +74,18 @@ class Census:
         if self.attempt.replay:
             row = self.world.offered(_FOUND)
             evidence = self._after([row] if row else [], seen := Attempt(self.attempt.number))
-        elif evidence is not None or not kept:  # without anything kept, the case is run alone
-            evidence = self._narrowed(evidence, seen)
+        elif not kept or (evidence is not None and _first(self._look(kept))):
+            evidence = self._narrowed(evidence, seen)  # without anything kept, the case is run alone
         self.attempt.held.update(seen.held)
         if evidence is not None:
             self.attempt.note(evidence)
             raise Contradiction(evidence)
 
     def _narrowed(self, evidence: Result | None, seen: Attempt) -> Result | None:
-        """The same contradiction, or any, after the one row that causes it; as it is if no row does."""
+        """The same contradiction, or any, after the one row that causes it; as it is if no row is found."""
         for rows in _groups():
+            if len(self.attempt.exchanges) > _MOST_REQUESTS:
+                break
             found = self._after(rows, seen)
             if found is None or (evidence is not None and found.key != evidence.key):
                 continue
@@ -118,8 +122,7 @@ class Census:
         evidence = _first(self._look(fresh, seen))
         if evidence is None or len(rows) != 1:
             return evidence
-        where = f" where {rows[0].words}" if rows[0].words else ""
-        expected = f"{evidence.expected}, after {rows[0].operation}{where}"
+        expected = f"{evidence.expected}, after the row {rows[0]}"
         shown = (*evidence.exchanges[:-1], *(each.id for each in sent), *evidence.exchanges[-1:])
         return replace(evidence, check="", expected=expected, exchanges=shown)
 
@@ -138,7 +141,8 @@ class Census:
                 content = f"kept with {draft.uid}\n".encode()
                 yield world.author.role, attached(world.author, draft.uid, "kept.txt", content)
         with suppress(*OBSTACLES, Untested):
-            yield "other", world.draft(by=self.actors("other"))
+            if has_drafts(world, other := self.actors("other")):
+                yield other.role, world.draft(by=other)
 
     def _look(self, kept: Iterable[Kept], seen: Attempt | None = None) -> Attempt:
         """Read what is kept, each part on its own; what does not answer is left to other cases."""
@@ -153,11 +157,12 @@ class Census:
         return seen
 
     def _see_draft(self, expect: Expect, draft: Draft, by: Actor) -> None:
+        if not has_drafts(self.world, by):
+            return
         read = by.get_draft(draft.uid)
-        answer = usable(read)
-        if by.role != self.world.author.role and answer.status in _FOR_THE_ACCOUNT:
-            return  # whether the account may read is not shown
-        same = answer.success and readers.holds_document(answer, draft.document)
+        answer, document = usable(read), dict(draft.document)
+        document.pop("relevantDocuments", None)  # a service may add the files of a document to it
+        same = answer.success and readers.holds_document(answer, document)
         expected = f"the draft {draft.uid} of {by.role} as it was saved"
         expect("draft-get-content", "getDraft").holds(same, draft.exchange, read, expected=expected)
 
@@ -169,9 +174,10 @@ class Census:
 
 def _groups() -> Iterator[list[Row]]:
     """The rows that may change what is kept: of each operation the plain one, and then the others together."""
-    permanent = (*factors.CONTACTS, *factors.WORKFLOW)
+    # Each of the three that follow leaves a permanent record.
+    permanent = (*factors.CONTACTS, factors.CREATE_NAMED)
     yield from ([Row(operation, "")] for operation in (*_KEPT_BY_ROWS, *permanent))
-    for operation in (*factors.DRAFT_WRITES, "createAttachment", *permanent):
+    for operation in (*factors.DRAFT_WRITES, "createAttachment", *factors.CONTACTS, *factors.WORKFLOW):
         accepted = taken(operation) if operation in _KEPT_BY_ROWS else ()
         yield [*accepted, *one_reason(operation)]
 

@@ -261,6 +261,7 @@ MISSES: Final = (
     NearMiss(_WIDE, _DIGIT),
     NearMiss(_LONG, length=UID_LONGEST + 1),
     NearMiss(_CHARACTER, " "),
+    NearMiss(_CHARACTER, " ", 1.0),
     NearMiss(_CHARACTER, "."),
     NearMiss(_CHARACTER, "/"),
     NearMiss(_CHARACTER, "\0"),

@@ -194,10 +194,11 @@ class Questions:
         Untested: the document names no fields for filters, and no known field selects the suite's items.
     """
 
-    def __init__(self, known: KnownList, expect: Expect) -> None:
-        self._known, self._expect = known, expect
-        self._lists: dict[str | None, KnownList] = {_MINE: known}
+    def __init__(self, make: Callable[[], KnownList], expect: Expect) -> None:
+        self._expect = expect
         try:
+            self._known = known = make()
+            self._lists: dict[str | None, KnownList] = {_MINE: known}
             self._claim_either()
             known.need_filter()
             require(known.shows_own, known.lister.operation, "no longer shows the suite's own items")
@@ -224,7 +225,11 @@ class Questions:
             return
         alone = {value: lister.page(filter=equals(path, value)) for value in two}
         both = lister.page(filter=equals(path, *two))
-        if both.size >= 0 and all(page.holds_just([value]) for value, page in alone.items()):
+        if (
+            usable(both.exchange).success
+            and both.size > 0
+            and all(page.holds_just([value]) for value, page in alone.items())
+        ):
             both.claim(self._judging("filter-meaning"), both.holds_just(two), two, "", *alone.values())
 
     def claim_answers(self, properties: Properties, deal: Deal) -> None:
@@ -266,6 +271,8 @@ class Questions:
         # Without an order, the window may hold any of the matching items.
         right = page.size == len(wanted) == len(seen) and (seen == wanted or not question.order)
         bounded = not question.order and question.top is not None and not known.of_files
+        if bounded:  # a page may be shorter
+            right = 0 < page.size == len(seen) <= len(wanted)
         clauses = ["filter-with-top" if bounded else "filter-meaning"]
         if question.order:
             clauses += ["orderby-meaning"] + [self._window] * (question.top is not None)
@@ -279,6 +286,9 @@ class Questions:
         seen = page.order_of(whole)
         others = page.size > len(seen) or (question.top is None and sorted(seen) != sorted(wanted))
         if len(clauses) == 1 or others:
+            return clauses[0]
+        plain = replace(question, order=(), top=None, skip=None).ask(self._list_of(question.collection))
+        if not len(plain.order_of(whole)) == len(whole) == plain.size:
             return clauses[0]
         # Items in order, but other ones than asked for: the window is wrong.
         shifted = seen in [whole[start : start + len(seen)] for start in range(len(whole))]

@@ -159,7 +159,8 @@ def claim_filter_adds_nothing(claim: Claim, drafts: Lister, theirs: str) -> None
     if drafts.field is None:
         raise Untested("the document names no fields for filters, and no known field selects equal values")
     chosen = drafts.read(filter=equals(drafts.field, theirs))
-    added = chosen.names(theirs) and not drafts.search(theirs).found
+    # The search must not use the filter that is tried.
+    added = chosen.names(theirs) and not replace(drafts, field=None).search(theirs).found
     claim.holds(not added, chosen.exchange, expected=f"no draft {theirs}", seen=chosen.seen)
 
 
@@ -177,9 +178,10 @@ def claim_listed_once(claim: Claim, known: KnownList, uid: str) -> None:
         claim.holds(count <= 1, page.exchange, expected="the draft once", seen=f"{count} times")
 
 
-def beyond_the_end(known: KnownList) -> Page:
-    """The page behind the last item: of files the very next one, of drafts one far away, since others may add some."""
-    return known.lister.page(skip=len(known.own) if known.of_files else BEYOND)
+def beyond_the_end(known: KnownList) -> list[Page]:
+    """Pages behind the last item, far away; of files, which others do not add, the very next one too."""
+    starts = [len(known.own), BEYOND] if known.of_files else [BEYOND]
+    return [known.lister.page(skip=start) for start in starts]
 
 
 def listers_of(known: KnownList, uid: str) -> list[Lister]:

@@ -42,12 +42,14 @@ def claim_stays(
     The change may be accepted or refused: the draft stays either way. Nothing is saved in a realm outside the run.
     """
     caller = actors(_ACCOUNTS[touch.caller])
-    owner = caller if _has_drafts(world, caller) else world.author
+    owner = caller if has_drafts(world, caller) else world.author
     if touch.relation == "of_other_account":
         owner = actors("other" if caller.role != "other" else "author")
     # Beside the one nothing may be there that other rows have saved.
     beside = "nothing" if touch.deed == DELETE_ABSENT else "neighbours"
-    kept = world.shared(f"draft with {beside}, of {owner.role}", lambda: world.kept_draft(by=owner))
+    kept = world.shared(
+        f"draft with {beside}, of {owner.role}", lambda: world.draft(world.kept_uid(), by=owner)
+    )
     done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
     if not _as_saved(read, kept):  # another case may be why
         kept = world.draft(by=owner)
@@ -61,7 +63,7 @@ def claim_stays(
     claim_own_info(expect("draft-info-own"), owner.get_draft_info(kept.uid), kept.uid, _sent_to(done))
 
 
-def _has_drafts(world: World, account: Actor) -> bool:
+def has_drafts(world: World, account: Actor) -> bool:
     """Whether an account saves drafts and reads them, which is shown of none but the author."""
     if account.role == world.author.role:
         return True
@@ -196,7 +198,6 @@ def claim_bytes_beside_name_in_capitals(claim: Claim, world: World) -> None:
 def _kept_file(world: World) -> Attachment:
     kept = attached(world.author, world.kept_draft().uid, _NAME, b"kept beside others\n")
     need_listing(world, kept)
-    world.note_kept(kept)
     return kept
 
 

@@ -201,13 +201,15 @@ class Rows(RowTrials):
                 f"nothing is promised of {row}: after earlier requests the draft may or may not exist"
             )
         self._claim_refused(expect, row, sent)
+        self._claim_nothing_came(expect, row, sent)
+        if row.operation in factors.WORKFLOW and self._tells_content(row, sent):
+            submissions.claim_errors_told(expect, sent.exchange)
         if (
             row.reason in factors.CREDENTIALS
             and row.operation in self._catalogue.clause(_NO_TOKEN).operations
         ):
             claim_refusals_in_json(partial(expect, _JSON), sent.exchange)
             self._attempt.observations.append(observed(_NO_TOKEN, row.operation, shape(sent.exchange)))
-        self._claim_nothing_came(expect, row, sent)
 
     def _smallest(self, row: Row, evidence: Result) -> Row:
         """The row without the values that do not matter to a contradiction."""
@@ -241,8 +243,6 @@ class Rows(RowTrials):
             claim.has_message(exchange, self._world.realm)
         else:
             claim.turned_down(exchange)
-            if tells_content:
-                submissions.claim_errors_told(expect, exchange)
         if row.reason in factors.STATE_FIRST:
             at_fault = [path for _, path in errors_array.elements(exchange.answer)]
             members = self._world.samples.document(sent.uid).keys() - {"header"}
@@ -275,7 +275,7 @@ class Rows(RowTrials):
         """Claim that nothing came of what was refused, where something would."""
         if not leaves_something(row):
             return
-        if row.operation == factors.CREATE_NAMED:
+        if row.operation in factors.WORKFLOW:
             self._claim_nothing_submitted(expect, row, sent)
             return
         author, uid, claim = self._world.author, sent.uid, expect(row.clause, row.operation)
@@ -307,9 +307,9 @@ class Rows(RowTrials):
             saved.holds(gone, sent.exchange, look, expected=expected)
         claim, uid = expect(BEFORE_INITIATE if faulty else row.clause, operation), sent.uid
         # A lock shows when the record is updated, or when it is created again.
-        looks: list[Callable[[str], Exchange]] = [self._records.try_faulty, world.try_creating]
-        for look in looks if faulty else looks[:1]:
-            claim.meets("identifier-not-locked", look(uid), because_of=(sent.exchange,))
+        tries: list[Callable[[str], Exchange]] = [self._records.try_faulty, world.try_creating]
+        for send in tries if faulty else tries[:1]:
+            claim.meets("identifier-not-locked", send(uid), because_of=(sent.exchange,))
 
     def _tells_drafts(self) -> bool:
         """See that the exists check tells drafts that are there from those that are not."""
@@ -368,7 +368,7 @@ class Rows(RowTrials):
             "realm_twice": {"realm": realm, "query": {"Realm": realm}},
             "realm_missing": {"realm": None},
             "realm_unknown": {"realm": unknown},
-            "realm_unknown_in_query": {"realm": None, "query": {"Realm": unknown}},
+            "realm_unknown_in_query": {"realm": None, "query": {"Realm": f"{realm}-none"}},
         }
         way = row.of("header", *ways)
         if way == "realm_in_query" and not self._world.in_query():

@@ -49,9 +49,13 @@ def claim_longest_info(
         sent.notes["identifier"] = identifier
         return sent
 
+    def short() -> Exchange:
+        """One for all attempts: an accepted record is permanent."""
+        return world.once(f"short info to {operation}", lambda: submit(additionalInfo="Please publish."))
+
     accepted = claim_accepted_for_each(
         submit(additionalInfo=BEYOND_ASCII * LONGEST_INFO),
-        (claims("workflow-info-longest", operation), partial(submit, additionalInfo="Please publish.")),
+        (claims("workflow-info-longest", operation), short),
         (claims("workflow-info-available", operation), submit),
     )
     if "additionalInfo" not in accepted.request_body.json:

@@ -6,7 +6,6 @@ If the document does not say whether a value is accepted, a request that is acce
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from itertools import count, takewhile
 from typing import Any, Final
 
 from registry_contracts.cases import attachments, contents, drafts, list_pages, lists, submissions
-from registry_contracts.cases.attachment_ids import Attachment, found, names_file
+from registry_contracts.cases.attachment_ids import PLAIN_NAME, Attachment, found, names_file
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
 from registry_contracts.cases.rows import ROLES, Rows, RowTrials, form_of, identifier_of, written
@@ -73,8 +72,6 @@ _LOOKS: Final = (
 )
 #: What a later save makes shorter.
 _LONGER: Final = [f"+254 20 387 305{number}" for number in range(6)]
-#: Names that any system keeps; a service may well give a file with another one a name of its own.
-_PLAIN_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 _ANOTHER_NAME: Final = "whether a service gives a file with an unusual name another one is not shown"
 #: Offered to all rows once a list has named a file by its name.
 _NAMED_IN_LISTS: Final = "lists of files name them"
@@ -189,7 +186,7 @@ class TakenRows(RowTrials):
             expect("attachment-create-accepted").accepted(created)
         if row.callers:
             _need_rights(row, by.list_attachments(uid))
-        made, plain = Attachment(uid, None, name, content), _PLAIN_NAME.fullmatch(name)
+        made, plain = Attachment(uid, None, name, content), PLAIN_NAME.fullmatch(name)
         try:
             made = found(by, made, created, len(content))
         except (Blocked, Untested):

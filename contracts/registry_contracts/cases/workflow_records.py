@@ -66,7 +66,7 @@ class WorkflowRecords:
         def look() -> bool:
             identifier = self._world.uid()
             self._world.try_creating(identifier)
-            return ended_in(self._world.try_creating(identifier), *IN_USE)
+            return ended_in(self._world.try_creating(identifier), Row.TAKEN)
 
         return self._world.once("refused identifiers stay taken", look)
 
@@ -100,10 +100,10 @@ class WorkflowRecords:
         return known
 
     def claim_nothing_came_of(self, claim: Claim, identifier: str, refused: Exchange) -> None:
-        """Claim that a refused submission left a fresh identifier free, or an existing record open for updates.
+        """Claim that a refused submission locked no record, and left a fresh identifier free.
 
-        No claim is made for a create if the service keeps the identifier of every refused record: the document does
-        not say that it becomes free.
+        Whether the identifier of a refused document becomes free is not said; nor is it claimed of another create if
+        the service keeps the identifiers of refused records.
 
         Args:
             identifier: In the path; for creates without one in the path, in the header.
@@ -112,7 +112,9 @@ class WorkflowRecords:
             claim.meets("identifier-not-locked", self.try_faulty(identifier), because_of=(refused,))
             return
         found = self._world.try_creating(identifier)
-        if not (ended_in(found, *IN_USE) and self.keeps_refused_taken()):
+        claim.meets("identifier-not-locked", found, because_of=(refused,))
+        of_content = bool(readers.errors(usable(refused)))
+        if not of_content and not (ended_in(found, Row.TAKEN) and self.keeps_refused_taken()):
             claim.meets("identifier-not-in-use", found, because_of=(refused,))
 
     # -- records that exist

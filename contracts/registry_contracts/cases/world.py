@@ -347,7 +347,8 @@ class World:
 
         def make() -> Attachment:
             attachment = attached(self.author, self.shared_document(), "note.txt", b"a note\n")
-            self.note_kept(attachment)
+            if self.refusal_of_files() is None:  # what becomes of a submitted record is not shown
+                self.note_kept(attachment)
             return attachment
 
         return self.shared("attachment", make)

@@ -161,6 +161,7 @@ def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
 
 
 #: Reasons that end a submission before a workflow is initiated, so that no record is locked.
+#: The first of an update is for a scenario.
 _NOT_INITIATED: Final = ("faulty", "batch_too_long", "info_too_long")
 #: The steps that a submission with faulty content does not reach.
 BEFORE_SAVE, BEFORE_INITIATE = (
@@ -171,8 +172,8 @@ BEFORE_SAVE, BEFORE_INITIATE = (
 
 def leaves_something(row: Row) -> bool:
     """Whether a wrongly accepted row would leave something, so that a check is worth a request."""
-    if row.operation == factors.CREATE_NAMED:
-        return row.reason in _NOT_INITIATED
+    if row.operation in (factors.CREATE_NAMED, factors.UPDATE):
+        return row.reason in _NOT_INITIATED[row.operation == factors.UPDATE :]
     return row.reason in factors.CREDENTIALS and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
 
 

@@ -17,7 +17,7 @@ DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
         pytest.param("uid-longest", 128, id="128", marks=contract("uid-longest")),
     ],
 )
-@contract(operations=(*DRAFT, "getDraftInfo"), relies_on=drafts.ORDINARY, requests=6)
+@contract(operations=(*DRAFT, "getDraftInfo"), requests=6)
 def test_a_uid_at_the_end_of_the_range_is_accepted(
     world: World, expect: Expect, clause: str, length: int
 ) -> None:
@@ -26,7 +26,7 @@ def test_a_uid_at_the_end_of_the_range_is_accepted(
 
 
 @pytest.mark.parametrize("sign", ["-", pytest.param("_", marks=contract(turns=True))])
-@contract("uid-hyphens-only", operations=DRAFT, relies_on=drafts.ORDINARY, requests=5)
+@contract("uid-hyphens-only", operations=DRAFT, requests=5)
 def test_one_sign_alone_is_enough(
     world: World, settings: RealmSettings, realm: str, expect: Expect, sign: str
 ) -> None:
@@ -35,7 +35,7 @@ def test_one_sign_alone_is_enough(
     drafts.claim_life_under(world, expect, "uid-hyphens-only", uid)
 
 
-@contract("uid-digits-only", operations=DRAFT, relies_on=drafts.ORDINARY, requests=5, turns=True)
+@contract("uid-digits-only", operations=DRAFT, requests=5, turns=True)
 def test_digits_alone_are_enough(world: World, expect: Expect) -> None:
     """A uid may consist of digits alone."""
     drafts.claim_life_under(world, expect, "uid-digits-only", world.fresh.without_prefix(string.digits))

@@ -50,8 +50,9 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
         "workflow-identifier-too-long": [world.uid(UID_LONGEST + 1), world.uid(2 * UID_LONGEST)],
         "workflow-identifier-characters": [world.uid() + sign for sign in FORBIDDEN],
     }
-    for clause, bad in forbidden.items():
+    for clause, (*bad, last) in forbidden.items():
         sent = [submissions.submit_unnamed(world, identifier) for identifier in bad]
+        sent.append(world.submit(operation, last))  # with the identifier in the header, too
         claim_each_refused(expect(clause, operation), sent)
 
 

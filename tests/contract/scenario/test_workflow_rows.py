@@ -84,7 +84,7 @@ def test_a_submission_without_a_valid_token_is_refused(
     """No token: 403, the message that the user is anonymous, and nothing comes of it. A made-up token is none."""
     refused, clause = records.send(operation, anonymous), submissions.NEEDS_TOKEN[operation]
     expect(clause, operation).refused(refused)
-    expect("workflow-anonymous", operation).has_message(refused)
     records.claim_nothing_came_of(expect(clause, operation), refused.notes["identifier"], refused)
     invented = {"Authorization": sign_in.never_issued(world)["invented"]}
     expect("token-invalid-refused", operation).refused(records.send(operation, anonymous, headers=invented))
+    expect("workflow-anonymous", operation).has_message(refused)
