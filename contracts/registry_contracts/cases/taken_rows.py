@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import count, takewhile
 from typing import Any, Final
 
 from registry_contracts.cases import attachments, contents, drafts, list_pages, lists, submissions
@@ -42,7 +41,7 @@ DRAFT_CLAUSES: Final = (
 FILE_CLAUSES: Final = (
     *("attachment-create-accepted", "attachment-download-same"),
     *("attachment-create-listed", "attachment-exists-present", "attachment-thumbnail-image"),
-    *("attachment-list-pages-cover", "attachment-several"),
+    *("attachment-list-pages-cover", "attachment-several", "attachment-list-own-only"),
 )
 #: A question for a list → its clause; other cases judge the plain list.
 _OF_QUESTIONS: Final = {
@@ -73,6 +72,8 @@ _LOOKS: Final = (
 #: What a later save makes shorter.
 _LONGER: Final = [f"+254 20 387 305{number}" for number in range(6)]
 _ANOTHER_NAME: Final = "whether a service gives a file with an unusual name another one is not shown"
+#: The files of rows that lists have named, with their documents.
+_FILES: Final = "files of rows"
 #: Offered to all rows once a list has named a file by its name.
 _NAMED_IN_LISTS: Final = "lists of files name them"
 _FOR_THE_ACCOUNT: Final = (401, 403)
@@ -218,18 +219,20 @@ class TakenRows(RowTrials):
         once.holds(not list_pages.repeated(naming), listed, expected=f"{made.filename} once")
         if naming:
             self._world.offer(_NAMED_IN_LISTS, value=True)
+        others = [name for uid, name in self._world.noted(_FILES) if uid != made.uid]
+        foreign = [name for name in others if any(names_file(each, name) for each in entries or ())]
+        own_only, seen = expect("attachment-list-own-only"), f"also {', '.join(foreign)}"
+        own_only.holds(not foreign, listed, expected="no file of another document", seen=seen)
         self._claim_earlier_listed(expect, made.uid, by, entries)
         self._note_listed(made.uid, made.filename)
 
     def _note_listed(self, uid: str, name: str) -> None:
-        """Tell the next rows on a document that it has a file of this name."""
-        number = len(self._earlier(uid))
-        self._world.offer(f"file {number} of {uid}", name)
+        """Tell the next rows that a document has a file of this name."""
+        self._world.note(_FILES, (uid, name))
 
     def _earlier(self, uid: str) -> list[str]:
         """The names of a document's files that rows have noted."""
-        offered = (self._world.offered(f"file {number} of {uid}") for number in count())
-        return list(takewhile(bool, offered))
+        return [name for document, name in self._world.noted(_FILES) if document == uid]
 
     def _claim_earlier_listed(
         self, expect: Expect, uid: str, by: Actor, entries: Iterable[list_pages.Record] | None = None

@@ -320,14 +320,11 @@ class World:
     def note_kept(self, kept: Draft | Attachment, by: Actor | None = None) -> None:
         """Note what no case changes, for the census at the end of the run; `by` saved it."""
         if self._own is None:
-            with self._session.shared.held(
-                f"{self.realm} kept", list[tuple[str, Draft | Attachment]]
-            ) as noted:
-                noted.append(((by or self.author).role, kept))
+            self.note("kept", ((by or self.author).role, kept))
 
     def kept(self) -> list[tuple[str, Draft | Attachment]]:
         """What no case has changed, with the role of the account that saved it; nothing for a replay."""
-        return [] if self._own is not None else self.offered("kept") or []
+        return [] if self._own is not None else self.noted("kept")
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
         """A uid for a draft that stays until the end of the run; arguments as for `kept_draft`."""
@@ -423,6 +420,15 @@ class World:
     def offer(self, name: str, value: object) -> None:
         """Offer something of this realm to cases that can use what another case made."""
         self._session.shared.offer(f"{self.realm} {name}", value)
+
+    def note(self, name: str, value: object) -> None:
+        """Add a value to a list of this realm, for all workers."""
+        with self._session.shared.held(f"{self.realm} {name}", list[object]) as noted:
+            noted.append(value)
+
+    def noted(self, name: str) -> list[Any]:
+        """The values of such a list, in their order."""
+        return self.offered(name) or []
 
     def offered(self, name: str) -> Any:
         """What another case offered under a name; None for nothing."""

@@ -262,7 +262,11 @@ def on_neighbours() -> Iterator[Effect]:
     """A related draft or file changes, or is given instead of the right one."""
     for name, (says, _) in held.RELATIONS.items():
         apart = _APART.get(name, ())
-        gone = {op: (*own, *apart, *_CONTENT, "draft-exists-present") for op, own in _SPARED.items()}
+        gone = {
+            op: (*own, *apart, *_CONTENT, "draft-exists-present")
+            for op, own in _SPARED.items()
+            if op not in CONTACTS or name == "unrelated"  # a contact is no document with a uid near others
+        }
         yield row("neighbour", f"{name}-lost", f"also removes another draft: {says}", gone, removing(name))
         if name not in ("equal_content", "of_other_account"):
             yield row("neighbour", f"{name}-overwritten", f"also writes its own content over another draft: {says}",
