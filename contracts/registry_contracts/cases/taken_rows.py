@@ -121,8 +121,12 @@ class TakenRows(RowTrials):
         uid, document = self._saved(row, expect, by)
         read, check, info = by.get_draft(uid), by.draft_exists(uid), by.get_draft_info(uid)
         _need_rights(row, read, check, info)
+        reads = [read]
+        if address := _address(row, uid):  # which may be refused
+            reads.append(by.send("getDraft", path={"uid": uid}, **address))
         for clause, members in _promised(row, document).items():
-            expect(clause, "getDraft").shows(read, members)
+            for each in reads[: 1 + usable(reads[-1]).success]:
+                expect(clause, "getDraft").shows(each, members)
         expect("draft-exists-present").accepted(check)
         expect("draft-info-present").accepted(info)
         expect("draft-info-present").meets("metadata", info)
@@ -214,9 +218,10 @@ class TakenRows(RowTrials):
         """Claim that the list that was read last names a file once, and the earlier files of the document too."""
         listed = self._attempt.exchanges[-1]
         entries = readers.records(usable(listed)) if listed.operation == "listAttachments" else None
-        naming = [each for each in entries or () if names_file(each, made.filename)]
+        known = (made.filename, *self._earlier(made.uid))
+        naming = [each for each in entries or () if any(names_file(each, name) for name in known)]
         once = expect("attachment-list-pages-cover")
-        once.holds(not list_pages.repeated(naming), listed, expected=f"{made.filename} once")
+        once.holds(not list_pages.repeated(naming), listed, expected="each file once")
         if naming:
             self._world.offer(_NAMED_IN_LISTS, value=True)
         others = [name for uid, name in self._world.noted(_FILES) if uid != made.uid]
@@ -292,7 +297,8 @@ class AcceptedRows(TakenRows, Rows):
         if operation in (factors.CREATE_NAMED, factors.UPDATE):
             expect("workflow-identifier-kept", operation).carries(exchange, sent.uid)
         if operation == factors.CREATE:
-            told = expect("workflow-identifier-returned")
+            told, whole = expect("workflow-identifier-returned"), not usable(exchange).flaw
+            told.holds(whole, exchange, expected="an answer that can be read")
             submissions.claim_told(told, exchange, exchange.request_body.json)
         if operation == factors.CREATE_NAMED:
             self._records.settles(sent.uid)

@@ -76,7 +76,9 @@ def test_updating_without_the_right_is_told_so(
 
 
 @smoke("createWorkflowRecord")
-@contract("workflow-anonymous", "token-invalid-refused", *submissions.NEEDS_TOKEN.values())
+@contract(
+    "workflow-anonymous", "workflow-invalid-token", "token-invalid-refused", *submissions.NEEDS_TOKEN.values()
+)
 @contract(operations=factors.WORKFLOW, requests=3)
 def test_a_submission_without_a_valid_token_is_refused(
     world: World, anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str
@@ -86,5 +88,7 @@ def test_a_submission_without_a_valid_token_is_refused(
     expect(clause, operation).refused(refused)
     records.claim_nothing_came_of(expect(clause, operation), refused.notes["identifier"], refused)
     invented = {"Authorization": sign_in.never_issued(world)["invented"]}
-    expect("token-invalid-refused", operation).refused(records.send(operation, anonymous, headers=invented))
+    never_issued = records.send(operation, anonymous, headers=invented)
+    expect("token-invalid-refused", operation).refused(never_issued)
     expect("workflow-anonymous", operation).has_message(refused)
+    expect("workflow-invalid-token", operation).has_message(never_issued)
