@@ -120,11 +120,6 @@ def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: 
         claim.holds(absent, *causes, listed, expected=expected, seen="the list names it")
 
 
-def need_info(world: World) -> bool:
-    """Require that a saved draft has info."""
-    return done(world.author.get_draft_info(world.shared_draft().uid)).success
-
-
 def never_used() -> str:
     """A valid uid that was never used, for reading only; constant, so that each run sends the same requests."""
     return "rc-never-used-by-anybody"

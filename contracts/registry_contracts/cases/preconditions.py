@@ -19,7 +19,6 @@ from registry_contracts.checks.outcomes import Blocked
 PROBES: Final[Mapping[str, Callable[[World], bool]]] = {
     "draft-get-content": lambda world: drafts.need_as_saved(world.author, world.shared_draft()),
     "draft-exists-present": drafts.need_presence,
-    "draft-info-present": drafts.need_info,
     "draft-exists-absent": drafts.need_absence,
     "draft-delete-removes": drafts.need_removal,
     "list-answers": lists.need_answer,
