@@ -196,6 +196,7 @@ class TakenRows(RowTrials):
             made = found(by, made, created, len(content))
         except (Blocked, Untested):
             if not plain:
+                self._claim_one_more(row, expect, by)
                 raise Untested(_ANOTHER_NAME) from None
         check = self._attempt.exchanges[-1]
         if plain:
@@ -213,6 +214,19 @@ class TakenRows(RowTrials):
         expect("attachment-exists-present").accepted(check)
         if "picture" in row.names and not row.callers:
             self._preview(expect, made)
+
+    def _claim_one_more(self, row: Row, expect: Expect, by: Actor) -> None:
+        """Claim that a document of its own lists one file more after an upload was taken, whatever its name there."""
+        self._anew = True
+        uid, _ = self._document(row, by)
+        listed = list_pages.attachments_of(by, uid)
+        with suppress(Blocked):  # the list cannot be read to its end
+            before = len([*listed.walk()])
+            *_, created = _upload(row, by, uid, self._world.uid(16))
+            if taken(created):
+                more = self._world.eventually(lambda: len([*listed.walk()]) > before)
+                claim, expected = expect("attachment-create-listed", "listAttachments"), "one more file"
+                claim.holds(more, created, self._attempt.exchanges[-1], expected=expected)
 
     def _claim_list_of_files(self, expect: Expect, made: Attachment, by: Actor) -> None:
         """Claim that the list that was read last names a file once, and the earlier files of the document too."""
