@@ -272,7 +272,7 @@ class Questions:
         right = page.size == len(wanted) == len(seen) and (seen == wanted or not question.order)
         bounded = not question.order and question.top is not None and not known.of_files
         if bounded:  # a page may be shorter
-            right = 0 < page.size == len(seen) <= len(wanted)
+            right = page.size == len(seen) <= len(wanted) and (page.size > 0 or not wanted)
         clauses = ["filter-with-top" if bounded else "filter-meaning"]
         if question.order:
             clauses += ["orderby-meaning"] + [self._window] * (question.top is not None)

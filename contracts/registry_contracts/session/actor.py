@@ -17,7 +17,7 @@ from msgspec import UNSET, UnsetType
 
 from registry_contracts.exchanges.exchange import NO_CONTENT, Exchange
 from registry_contracts.interface.description import load_description
-from registry_contracts.interface.operations import UID_SHORTEST, Operation
+from registry_contracts.interface.operations import Operation
 from registry_contracts.session.authentication import SIGN_IN
 from registry_contracts.session.pipeline import Request, encoded, listed_headers
 from registry_contracts.session.session import Session
@@ -26,8 +26,6 @@ from registry_contracts.settings.target import ANONYMOUS
 
 #: Parameters that name a record.
 _NAMES: Final = ("uid", "identifier")
-#: Length of an identifier that is one character too short.
-TOO_SHORT: Final = UID_SHORTEST - 1
 
 
 #: An argument that was not given; None has another meaning.
