@@ -109,11 +109,34 @@ def claim_opens(claim: Claim, tries: Iterable[Callable[..., Exchange]]) -> None:
         if usable(asked[-1]).success:
             asked.append(ask())
             break
-        if asked[-1].status == _UNAUTHENTICATED:  # which may also mean that rights are missing
-            plain, expected = ask(token=None), "a fresh token is accepted as credentials"
-            claim.holds(usable(plain).status != _UNAUTHENTICATED, plain, asked[-1], expected=expected)
+        _claim_recognised(claim, asked[-1], ask)
     opened, expected = usable(asked[-1]).success, "a protected operation opens, the second time too"
     claim.holds(opened, *asked, expected=expected)
+
+
+def claim_opens_here(claim: Claim, ask: Callable[..., Exchange], elsewhere: str) -> None:
+    """Claim that a token that another realm accepts is not refused in the case's own realm like a missing token.
+
+    Args:
+        ask: Sends a request with the token; the arguments `token` and `realm` replace either.
+        elsewhere: The other realm.
+
+    Raises:
+        Blocked: the request is refused here for another reason.
+    """
+    here = ask()
+    if usable(here).success:
+        return
+    if usable(ask(realm=elsewhere)).success:
+        _claim_recognised(claim, here, ask)
+    raise Blocked(here.operation or "", f"answered {here.answer.quote()}")
+
+
+def _claim_recognised(claim: Claim, refused: Exchange, ask: Callable[..., Exchange]) -> None:
+    """Claim that a request with a token was not refused with 401 like one without; 401 may also mean missing rights."""
+    if refused.status == _UNAUTHENTICATED:
+        plain, expected = ask(token=None), "a fresh token is accepted as credentials"
+        claim.holds(usable(plain).status != _UNAUTHENTICATED, plain, refused, expected=expected)
 
 
 #: The URL-safe Base64 alphabet in order of value.

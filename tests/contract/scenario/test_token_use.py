@@ -49,10 +49,11 @@ def test_one_token_serves_every_realm(
 ) -> None:
     """A token that was first used in another realm works in this one too."""
     world.shared_draft()  # an empty list may be "not found"
-    done(world.author.list_drafts())
+    clause, elsewhere = expect("token-serves-every-realm"), requests.ELSEWHERE[realm]
+    sign_in.claim_opens_here(clause, world.author.list_drafts, elsewhere)
     token = sign_in.token_of(world.author, credentials.of("author"))
-    world.author.list_drafts(token=token, realm=requests.ELSEWHERE[realm])
-    expect("token-serves-every-realm").accepted(world.author.list_drafts(token=token))
+    world.author.list_drafts(token=token, realm=elsewhere)
+    clause.accepted(world.author.list_drafts(token=token))
 
 
 @contract(
