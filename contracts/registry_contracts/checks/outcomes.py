@@ -279,7 +279,7 @@ def confirm(attempts: Sequence[Attempt], *, interfered: bool = False) -> Iterato
     generator shrank it. `interfered`: a gateway or cache has answered instead of the service.
     """
     first: dict[tuple[str, str], Result] = {}
-    sent = (exchange for attempt in attempts for exchange in attempt.exchanges)
+    sent = (exchange for attempt in attempts for exchange in attempt.exchanges if interfered)
     bodiless = {each.id for each in sent if _is_bodiless_success(each)}
     for attempt in attempts:
         smallest = {evidence.key: evidence for evidence in attempt.evidence}
@@ -289,9 +289,7 @@ def confirm(attempts: Sequence[Attempt], *, interfered: bool = False) -> Iterato
         seen = sum(key in attempt.keys for attempt in attempts)
         held = sum(key not in attempt.keys and key in attempt.held for attempt in attempts)
         rate = max(rates, default=(seen, seen + held))
-        # An empty success that most tries do not get may come from the way, too.
-        doubtful = interfered or 2 * rate[0] < rate[1]
-        yield replace(evidence, rate=rate, doubted=doubtful and not bodiless.isdisjoint(evidence.exchanges))
+        yield replace(evidence, rate=rate, doubted=not bodiless.isdisjoint(evidence.exchanges))
 
 
 def _is_bodiless_success(exchange: Exchange) -> bool:

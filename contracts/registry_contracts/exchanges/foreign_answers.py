@@ -167,6 +167,8 @@ class ForeignAnswers:
         fault = exchange.fault if answer is None else environment_fault(answer, exchange.operation)
         if fault is not None or answer is None:
             self._rows.pop(place, None)
+            if answer is not None and answer.success:  # such as a filter's challenge
+                self._interfered.add(site)
             return fault
         odd = None if self.accepted(exchange, site) else self._odd(exchange, answer, place)
         if odd is not None:
@@ -284,14 +286,17 @@ class ForeignAnswers:
 
     def _unlike(self, exchange: Exchange, answer: Response, place: _Place) -> bool:
         """Whether a success is unlike all earlier ones of its operation or, without any, may be foreign."""
-        # Statuses are not compared: create and update may have different ones. After HEAD the media type matters.
-        exists, (_, media_type, kind) = exchange.operation == _EXISTS, _form(answer)
+        # Statuses are not compared: create and update may have different ones. The media type matters after HEAD, and
+        # without a body where an intermediary is known to answer.
+        _, media_type, kind = _form(answer)
+        exists, known_way = exchange.operation == _EXISTS, place[0] in self._interfered
         if self._is_known(place):
             same_kind = {known_type for _, known_type, known in self._forms[place] if known == kind}
-            return not same_kind or (exists and media_type not in same_kind)
+            typed = exists or (known_way and kind == _NO_BODY)
+            return not same_kind or (typed and media_type not in same_kind)
         if self.asks_again and harmless(exchange):
             return kind == _NO_BODY or (exists and media_type.startswith("text/"))
-        return kind == _NO_BODY and place[0] in self._interfered
+        return kind == _NO_BODY and known_way
 
     def _is_known(self, place: _Place) -> bool:
         """Whether an operation succeeded often enough to know its successes."""
