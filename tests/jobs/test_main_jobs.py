@@ -182,7 +182,7 @@ def test_a_job_at_the_sandbox(
     ("weather", "code", "last"),
     [
         ("empty-answers", 0, "verdict: pass"),
-        ("filter", 6, "verdict: inconclusive: .* an HTML page 'Request Rejected' with status 403"),
+        ("filter", 6, "verdict: inconclusive: .* requests like this are blocked on the way"),
     ],
 )
 def test_a_night_behind_a_way_that_answers_by_itself(

@@ -10,7 +10,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -78,7 +78,7 @@ class Retry:
     #: The last answered read of each operation.
     _reads: dict[str | None, Request] = field(default_factory=dict)
     _blocked: set[tuple[str | None, str]] = field(default_factory=set)
-    _lost: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    _lost: Counter[tuple[str, str | None, int]] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _deadline: float | None = None
 
@@ -147,17 +147,17 @@ class Retry:
             exchange.blocked = self._is_blocked(request, words)
             return
         with self._lock:
-            self._lost.pop((request.case, request.operation), None)
+            self._lost.pop(_like(request), None)
             if request.method in _SAFE and answer and answer.success:
                 self._reads.pop(request.operation, None)
                 self._reads[request.operation] = request
 
     def _is_blocked(self, request: Request, fault: str, *, repeated: bool = False) -> bool:
         """Whether an intermediary repeatedly blocks requests like this one."""
-        case, kind = (request.case, request.operation), (request.operation, fault)
+        alike, kind = _like(request), (request.operation, fault)
         with self._lock:
-            self._lost[case] += 1
-            if repeated or self._lost[case] >= _MOST_LOST:
+            self._lost[alike] += 1
+            if repeated or self._lost[alike] >= _MOST_LOST:
                 self._blocked.add(kind)
             return kind in self._blocked
 
@@ -262,3 +262,8 @@ def _requested_wait(answer: Response | None) -> float:
         return float(_NO_RETRY.parse_retry_after(answer.headers.get("retry-after", "") if answer else ""))
     except (InvalidHeader, ValueError, OverflowError):
         return 0.0  # neither a number nor a date in the calendar
+
+
+def _like(request: Request) -> tuple[str, str | None, int]:
+    """What requests share that a filter treats alike: their case, operation and size of the body."""
+    return request.case, request.operation, len(request.body) if isinstance(request.body, Sized) else 0
