@@ -266,27 +266,27 @@ def _at_rest(known: KnownList, cuts: Sequence[Cut], **base: Option) -> tuple[lis
     raise Blocked(known.lister.operation, f"the list changed during each of {_LOOKS} reads")
 
 
-def _parts(known: KnownList, cuts: Sequence[Cut]) -> list[_Part]:
-    """Parts of a list, compared with the whole list, which is read just before and just after.
+def _looks(known: KnownList, cuts: Sequence[Cut]) -> list[list[_Part]]:
+    """Parts of a list, compared with the whole list, which is read just before and just after; the last look counts.
 
-    The document gives no order for a list without options. Parts that do not fit it are compared with the list with a
-    skip of zero, unless that loses items.
+    The document gives no order for a list without options. Parts that do not fit it are compared again, with the list
+    with a skip of zero, unless that loses items.
     """
     items, parts = _at_rest(known, cuts)
     in_order = f"{known.lister.sign}orderby" in known.lister.fixed
     if all(part.right for part in parts) or in_order or not any(skip for skip, _ in cuts):
-        return parts
+        return [parts]
     with suppress(Blocked):
         others, again = _at_rest(known, cuts, skip=0)
         tails = (items[start:] for start in range(1, len(items) - 1))
         if not any(others[: len(tail)] == tail for tail in tails):
-            return again
-    return parts
+            return [parts, again]
+    return [parts]
 
 
 def claim_parts(claim: Claim, known: KnownList, *cuts: Cut) -> None:
     """Claim that parts of a list by skip and top hold the right items."""
-    for part in _parts(known, cuts):
+    for part in _looks(known, cuts)[-1]:
         skip, top = part.cut
         what = f"the list from item {skip + 1} on" if top is None else f"items {skip + 1} to {skip + top}"
         part.page.claim(claim, part.right, part.due, f", which are {what}")
@@ -302,14 +302,15 @@ def pages(known: KnownList, size: int) -> list[Cut]:
 
 def claim_pages_cover(claim: Claim, known: KnownList, size: int) -> None:
     """Claim that consecutive pages of `size` items neither repeat nor lose an item of the list's start."""
-    parts = _parts(known, pages(known, size))
-    exchanges = [part.page.exchange for part in parts]
-    answered = all(part.page.records is not None for part in parts)
-    claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
-    times = Counter(name for part in parts for name in part.names)
-    twice = [name for name in times if times[name] > 1]
-    claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {told(twice)}")
-    due = [name for part in parts for name in part.due]
+    for parts in (looks := _looks(known, pages(known, size))):
+        exchanges = [part.page.exchange for part in parts]
+        answered = all(part.page.records is not None for part in parts)
+        claim.holds(answered, *exchanges, expected="a list for every page", seen="a page was refused")
+        # If the list has another order, the pages may hold other items, but none twice.
+        times = Counter(name for part in parts for name in part.names)
+        twice = [name for name in times if times[name] > 1]
+        claim.holds(not twice, *exchanges, expected="no item twice", seen=f"twice: {told(twice)}")
+    due = [name for part in looks[-1] for name in part.due]
     lost = [name for name in due if name not in times]
     claim.holds(not lost, *exchanges, expected=f"each of {len(due)} items once", seen=f"lost: {told(lost)}")
 

@@ -26,13 +26,14 @@ DATA = b'{ "b" : 1.0,\r\n  "a" : [ 2 ] }\n'
 LARGE = {"13 MiB": 13 * MEBIBYTE, "1.1 MB": 1_100_000, "5 MiB": 5 * MEBIBYTE + 1}
 
 
-@contract("attachment-create-accepted", "attachment-download-same", "attachment-create-listed")
-@contract(operations=["createAttachment", "getAttachment", "listAttachments"], requests=4, turns=True)
+@contract("attachment-create-accepted", "attachment-exists-present")
+@contract("attachment-download-same", "attachment-create-listed", requests=4, turns=True)
 def test_a_large_file_comes_back(world: World, expect: Expect, deal: Deal) -> None:
     """A file of some mebibytes is accepted, comes back whole, and is listed; each realm sends another file."""
     size = world.author.uploadable(max(deal(LARGE).values()))
-    claims = expect("attachment-create-accepted"), expect("attachment-download-same", "getAttachment")
-    attachment = attachments.claim_large(*claims, world, f"{world.uid()}.bin", size)
+    taken, there = expect("attachment-create-accepted"), expect("attachment-exists-present")
+    claims = taken, there, expect("attachment-download-same", "getAttachment")
+    attachment = attachments.claim_large(claims, world, f"{world.uid()}.bin", size)
     attachments.claim_listed(expect("attachment-create-listed", "listAttachments"), world, attachment)
 
 

@@ -22,12 +22,13 @@ SENDINGS = {"announced": contents.Announced, "chunked": contents.Chunks}
 
 
 @smoke()
-@contract("attachment-size-within", requests=3)
+@contract("attachment-size-within", "attachment-exists-present", requests=3)
 @contract(relies_on=["attachment-download-same"])
 def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file slightly below the limit is accepted and can be downloaded whole."""
     taken, same = (expect("attachment-size-within", each) for each in ("createAttachment", "getAttachment"))
-    attachments.claim_large(taken, same, world, f"{world.uid()}.bin", limit.within)
+    claims = taken, expect("attachment-exists-present"), same
+    attachments.claim_large(claims, world, f"{world.uid()}.bin", limit.within)
 
 
 @contract("attachment-size-at-limit", requests=1)

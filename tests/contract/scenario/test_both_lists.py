@@ -43,11 +43,19 @@ def of_both(
 
 
 @smoke("drafts", requests=2)
-@of_both("top", all_drafts, unsound_files, relies_on=(["list-answers"], []))
+@pytest.mark.parametrize(
+    ("clause", "known", "tops"),
+    [
+        row("drafts", "list-top", all_drafts, [4], relies_on=["list-answers"]),  # rows ask for one
+        row("files", "attachment-list-top", unsound_files, [4, 1]),
+    ],
+)
 @contract(operations=LISTS, requests=5.5)
-def test_top_bounds_the_list(clause: str, known: Known, world: World, expect: Expect) -> None:
+def test_top_bounds_the_list(
+    clause: str, known: Known, tops: list[int], world: World, expect: Expect
+) -> None:
     """With top, a list returns at most that many items."""
-    for top in (4, 1):
+    for top in tops:
         lists.claim_bounded(expect(clause), known(world).lister, top)
 
 

@@ -25,6 +25,18 @@ def test_a_long_text_comes_back_whole(world: World, expect: Expect, observe: Obs
     observe("draft-save-body", "saveDraft", {"text of 1200000": taken})
 
 
+@contract("draft-get-content", "draft-save-body", requests=2, turns=True)
+@contract(operations=("getDraft", "saveDraft"))
+def test_a_document_of_another_schema_is_kept_whole(world: World, expect: Expect, observe: Observer) -> None:
+    """A document of the realm's workflow schema comes back whole, if the save was accepted."""
+    uid = world.uid()
+    document = world.samples.document(uid)
+    saved = world.save(uid, document, schema=world.samples.workflow_schema)
+    read = world.author.get_draft(uid)
+    taken = drafts.claim_kept_if_accepted(expect("draft-get-content"), saved, read, document)
+    observe("draft-save-body", "saveDraft", {"another schema": taken})
+
+
 @contract("draft-save-incomplete", profile="nightly", requests=9)
 def test_what_is_no_whole_contact_record_is_observed(world: World, observe: Observer) -> None:
     """The document does not say whether a draft must be complete or valid by its schema."""
