@@ -31,7 +31,11 @@ def run_to_the_end(command: click.Command, name: str, refused: Callable[[], obje
     """
     _open_closed_streams()
     with _safe_output():
-        code = _run(command, name, refused)
+        try:
+            with _interruptible():
+                code = _run(command, name, refused)
+        except KeyboardInterrupt:  # a second signal, while the first is told
+            code = _complain("interrupted", ExitCode.INTERRUPTED)
     sys.exit(code)
 
 
@@ -84,9 +88,8 @@ def _interruptible() -> Iterator[None]:
 
 def _run(command: click.Command, name: str, refused: Callable[[], object]) -> int:
     try:
-        with _interruptible():
-            code = int(command.main(prog_name=name, standalone_mode=False) or 0)
-            sys.stdout.flush()
+        code = int(command.main(prog_name=name, standalone_mode=False) or 0)
+        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return ExitCode.USAGE

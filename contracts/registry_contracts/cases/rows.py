@@ -51,6 +51,7 @@ from registry_contracts.model.reference import Promise, Reference
 from registry_contracts.model.rows import (
     BEFORE_INITIATE,
     BEFORE_SAVE,
+    ENCODED,
     FORMS,
     Row,
     clauses_of_refusal,
@@ -339,7 +340,7 @@ class Rows(RowTrials):
         query = dict(made.request.query) | dict(parts.pop("query", {}))
         if row.of("", "charset"):
             headers["Content-Type"] = "application/json; charset=utf-8"
-        if "uid_encoded" in row.names:
+        if ENCODED in row.names:
             parts["address"] = percent_encoding(made.uid)
         body = made.request.body
         body = written(row, body) if isinstance(body, dict) else body

@@ -30,7 +30,7 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.interface.description import load_description
 from registry_contracts.model import dictionary, factors
-from registry_contracts.model.rows import Row
+from registry_contracts.model.rows import ENCODED, Row
 from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
@@ -392,7 +392,7 @@ def _upload(row: Row, by: Actor, uid: str, mark: str) -> tuple[str, bytes, Excha
 
 def _address(row: Row, uid: str) -> dict[str, Any]:
     """The part of a request that spells its uid as a row says."""
-    return {"address": percent_encoding(uid)} if "uid_encoded" in row.names else {}
+    return {"address": percent_encoding(uid)} if ENCODED in row.names else {}
 
 
 def _texts(row: Row) -> Iterator[tuple[str, str, object]]:

@@ -77,6 +77,8 @@ class Claim:
             because_of: Earlier exchanges that make it due, in order; a finding shows them.
             arguments: Values to compare with.
         """
+        if check not in TABLE:
+            raise SuiteError(f"no check is called {check!r}; the table has {', '.join(TABLE)}")
         result = TABLE[check].judge(self._clause, self._operation, exchange, arguments)
         earlier = tuple(exchange.id for exchange in because_of)
         self._register(replace(result, exchanges=(*earlier, *result.exchanges)))

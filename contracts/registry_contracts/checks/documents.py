@@ -35,8 +35,8 @@ def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
 
 
 def _well_formed_refusal(subject: Subject, clause: str) -> Arguments | None:
-    arguments = _refusal_of_content(subject, clause)
-    return arguments if arguments is None or _odd_element(subject.response) is None else None
+    """Applies if each element is well-formed: the code of another one is not compared."""
+    return None if _odd_element(subject.response) else _refusal_of_content(subject, clause)
 
 
 def _tells_of_content(array: list[Any]) -> bool:

@@ -24,8 +24,13 @@ INVALID_TYPE: Final = "Error.InvalidType"
 #: The seven codes of the interface document.
 CODES: Final = frozenset(
     {
-        *(MANDATORY, MANDATORY_ANY_OF, INVALID_VALUE, INVALID_PROPERTY),
-        *(UNSPECIFIED_LOCALE, UNEXPECTED_TERM, INVALID_TYPE),
+        MANDATORY,
+        MANDATORY_ANY_OF,
+        INVALID_VALUE,
+        INVALID_PROPERTY,
+        UNSPECIFIED_LOCALE,
+        UNEXPECTED_TERM,
+        INVALID_TYPE,
     }
 )
 _STEPS: Final = re.compile(r"[^./\[\]\"'$#:\s]+")

@@ -12,8 +12,7 @@ from registry_contracts.checks.outcomes import Blocked
 from registry_contracts.checks.workflow import Row, carries_message
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Response, read_timestamp
-from registry_contracts.session.authentication import seconds_ahead as clock_ahead
-from registry_contracts.session.authentication import sendable
+from registry_contracts.session.authentication import clock_ahead, sendable
 
 TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - a name, no secret
 EXPIRATION_MEMBER: Final = "expiration"
@@ -97,7 +96,8 @@ def _where_a_token_is_due(subject: Subject, _: str) -> Arguments | None:
     return {} if due else None
 
 
-def _where_a_token_is(subject: Subject, _: str) -> Arguments | None:
+def _with_a_token(subject: Subject, _: str) -> Arguments | None:
+    """Applies if a token was returned."""
     return {} if subject.success and token_in(subject.response) is not None else None
 
 
@@ -133,7 +133,7 @@ EXPIRATION_FORMAT: Final = Check(
     "an ISO 8601 timestamp in UTC with fractional seconds",
     _another_format,
     clauses=("token-expiration-format",),
-    applies=_where_a_token_is,
+    applies=_with_a_token,
 )
 NO_TOKEN: Final = Check("no-token", "no token", _token_given)
 TOKEN_TAKEN: Final = Check("token-taken", "the token is accepted", _turned_away)

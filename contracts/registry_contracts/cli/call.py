@@ -48,7 +48,8 @@ from registry_contracts.safe_text import json_text, many, printable
 from registry_contracts.session.pipeline import UNSENT
 from registry_contracts.settings.target import AUTHOR
 
-_BODY: Final = 4000
+#: Most characters of a body that are shown.
+_BODY_SHOWN: Final = 4000
 
 
 @click.command()
@@ -198,8 +199,8 @@ def _exchange_lines(exchange: Exchange) -> Iterator[str]:
 
 def _marked(mark: str, head: str, body: Body) -> Iterator[str]:
     text = printable(body_text(body))
-    if len(text) > _BODY:
-        text = f"{text[:_BODY]}\n(cut; {len(text)} characters in all; --json shows more)"
+    if len(text) > _BODY_SHOWN:
+        text = f"{text[:_BODY_SHOWN]}\n(cut; {len(text)} characters in all; --json shows more)"
     for line in [*head.splitlines(), *(["", *text.splitlines()] if text else [])]:
         yield click.style(mark if line else mark.rstrip(), dim=True) + line
 

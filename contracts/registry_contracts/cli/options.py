@@ -181,6 +181,7 @@ def print_lines(lines: Iterable[str]) -> None:
         click.echo(one_line(line))
 
 
+#: Width of the column of labels.
 LABEL: Final = 12
 _LINE_WIDTH: Final = 118
 

@@ -413,6 +413,9 @@ def _folded(groups: Sequence[_Group]) -> tuple[Cause[Finding], ...]:
 def _follows(group: _Group, other: _Group) -> bool:
     """Whether the first cause only follows from the second, in each of its realms."""
     cause, above = group[0], other[0]
+    # Only a missing effect explains findings on other operations.
+    if cause.operation != above.operation and not any(each.undone for each in other[1]):
+        return False
     # A cause that fails the run must not disappear below an accepted or an advisory one.
     alike = above.counted == cause.counted and above.standing in _FIRM[cause.standing]
     if not alike or not set(cause.realms) <= set(above.realms):

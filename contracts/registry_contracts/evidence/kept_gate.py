@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -44,8 +45,8 @@ class Question:
 def newest_run(folder: Path) -> Path:
     """Return the run folder itself, or the newest run inside that was not refused (of an unpacked artifact, say)."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
-    # `latest` is a link to a run, or a copy of one.
-    own = [path for path in inside if not path.name.startswith(LATEST)]
+    # A link to a run, or a copy of one that stood in its place.
+    own = [path for path in inside if not re.fullmatch(rf"{LATEST}(-\d+)?", path.name)]
     runs = [folder] if (folder / RUN_FILE).is_file() else own
     if not runs:
         raise UsageError(f"no kept run in '{folder}': --from names the folder of a run, or one that holds it")

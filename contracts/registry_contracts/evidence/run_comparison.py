@@ -1,4 +1,4 @@
-"""Compares a run with its accepted baseline and with earlier runs; its observations and its entry in the history."""
+"""Compares a run with its baseline and with earlier runs, and writes its observations and its history entry."""
 
 from __future__ import annotations
 
@@ -65,6 +65,7 @@ def drift_of(record: RunRecord, run_folder: Path) -> DriftReport:
 
 
 OBSERVATIONS_FILE: Final = "observations.json"
+_FORMAT: Final = 3
 
 
 class PlaceFacts(Format, frozen=True):
@@ -79,7 +80,7 @@ class PlaceFacts(Format, frozen=True):
 class ObservationsFile(Format, frozen=True, kw_only=True):
     """What a run saw where the interface document is silent; `complete` is false where evidence is missing."""
 
-    format: Literal[3] = 3
+    format: Literal[3] = _FORMAT
     target: FileName
     profile: str
     started: Moment
@@ -111,7 +112,10 @@ def read_observations(folder: Path) -> ObservationsFile:
     """Read the `observations.json` of a run folder."""
     path = folder / OBSERVATIONS_FILE
     again = f"`python -m registry_contracts.reports {folder}` makes it again"
-    file = convert(parse(read_own(path, f"; {again}"), str(path)), ObservationsFile, str(path))
+    content = parse(read_own(path, f"; {again}"), str(path))
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise UsageError(f"{path} is of another version of the suite; {again}")
+    file = convert(content, ObservationsFile, str(path))
     if not file.complete:
         raise UsageError(f"{folder.name} is incomplete, so its observations are not reliable; run again")
     return file

@@ -167,7 +167,7 @@ class ForeignAnswers:
         fault = exchange.fault if answer is None else environment_fault(answer, exchange.operation)
         if fault is not None or answer is None:
             self._rows.pop(place, None)
-            if answer is not None and answer.success:  # such as a filter's challenge
+            if answer is not None and answer.success and (challenge(answer.headers) or answer.page):
                 self._interfered.add(site)
             return fault
         odd = None if self.accepted(exchange, site) else self._odd(exchange, answer, place)
@@ -205,7 +205,7 @@ class ForeignAnswers:
         return answer is not None and (place, _form(answer)) in self._own
 
     def interfered(self, site: str = "") -> bool:
-        """Whether a request to a site got an odd answer, and a usual one when it was repeated."""
+        """Whether something on the way answered a request to a site: a challenge, a page, or oddly until repeated."""
         return site in self._interfered
 
     def _note(self, exchange: Exchange, answer: Response, place: _Place) -> None:

@@ -17,7 +17,7 @@ import jsonschema_rs
 
 from registry_contracts.exchanges.exchange import Exchange, Headers
 from registry_contracts.exchanges.redaction import REDACTED
-from registry_contracts.file_formats import json_value
+from registry_contracts.file_formats import json_value, nests_deeper
 from registry_contracts.interface.catalogue import Clause, load_catalogue
 from registry_contracts.interface.description import Operation, load_description
 from registry_contracts.interface.operations import (
@@ -166,6 +166,10 @@ def _breaks_off(content: bytes) -> bool:
     return braces + brackets == 0 or braces != content.count(b"}") or brackets != content.count(b"]")
 
 
+#: Levels of a body that validators read.
+_DEEPEST: Final = 200
+
+
 def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestFault]:
     content = exchange.request_body.content
     if not content:
@@ -178,6 +182,9 @@ def _in_body(exchange: Exchange, schema: Mapping[str, Any]) -> Iterator[RequestF
         except (ValueError, RecursionError):
             yield RequestFault("body:malformed", "the body is not JSON", firm=_breaks_off(content))
             return
+    if nests_deeper(value, _DEEPEST):
+        yield RequestFault("body:malformed", "the body nests too deep", firm=False)
+        return
     yield from _of_value(schema, _readable(value))
 
 

@@ -35,6 +35,7 @@ from registry_contracts.interface.operations import ANY_REALM
 
 FOLDER: Final = Path("baselines")
 _FORMAT: Final = "1"
+_KEYS: Final = frozenset({"format", "target", "realms", "facts"})
 _WIDE: Final = 1_000_000
 
 _HEAD: Final = """\
@@ -127,12 +128,18 @@ def _content(text: str, shown: str) -> Any:
         if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, yaml.SafeLoader)):
             raise UsageError(f"{shown}: holds an alias (*); write the values out")
         # Read every scalar as text: people write `201` and `true` without quotes.
-        return yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts, lists and mappings
+        content = yaml.load(text, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts, lists and mappings
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise UsageError(f"{shown}:{line}: is not YAML: {error.problem}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(f"{shown}: is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict) or set(content) != _KEYS or content["format"] != _FORMAT:
+        raise UsageError(
+            f"{shown} is not a baseline of this version: it needs format: {_FORMAT}, target, realms and facts; "
+            "`drift accept` writes one"
+        )
+    return content
 
 
 def _concerned(operation: str, realms: Collection[str]) -> list[str]:

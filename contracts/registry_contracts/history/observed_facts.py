@@ -164,7 +164,7 @@ def facts_of(observations: Iterable[Observation]) -> Facts:
         place = Place(observation.clause, observation.operation or "", observation.realm)
         seen = observation.seen
         # An answer without content, or with none in JSON, has a word in place of its members.
-        if isinstance(seen, dict) and set(seen) == _SHAPE and isinstance(seen["body"], dict):
+        if isinstance(seen, dict) and set(seen) == _SHAPE and _is_shape(seen["body"]):
             shapes[place, text_of(seen["status"])].append(seen["body"])
             seen = {"status": seen["status"], f"{seen['status']} type": seen["type"] or "none"}
         for path, value in _flat(seen):
@@ -175,6 +175,10 @@ def facts_of(observations: Iterable[Observation]) -> Facts:
     for (place, status), bodies in shapes.items():
         facts[place] |= {f"{status} {path}": text for path, text in merged_shapes(bodies)}
     return {place: dict(sorted(values.items())) for place, values in sorted(facts.items())}
+
+
+def _is_shape(body: Any) -> bool:
+    return isinstance(body, dict) and all(isinstance(kinds, str) for kinds in body.values())
 
 
 def _joined(values: Collection[Value]) -> Value:

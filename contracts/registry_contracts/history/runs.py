@@ -37,6 +37,7 @@ from registry_contracts.file_formats import (
     read_file,
     same_outcome,
 )
+from registry_contracts.safe_text import encodable
 
 #: Verdicts of a clause that held or was observed.
 GREEN: Final = frozenset({"pass", "observed"})
@@ -103,7 +104,7 @@ def line_of(entry: Entry) -> str:
 
 def read_line(line: str, shown: str = "the line") -> Entry:
     """Read one line; `shown` names it in messages."""
-    return convert(parse(line, shown), Entry, shown)
+    return convert(encodable(parse(line, shown)), Entry, shown)
 
 
 FILE_NAME: Final = "history.jsonl"
@@ -178,11 +179,27 @@ def append(path: Path, entry: Entry, keep: int = KEPT_RUNS) -> None:
         if any(other.run == entry.run for other in before.entries):
             return
         old = before.of(entry.target, entry.series)[: -keep + 1 or None]
+        if not old:
+            _add_line(path, entry)
+            return
         kept = [line for line, found in lines if found not in old]
         file = path.resolve()  # the path may be a link
         fresh = file.with_name(f".{file.name}-{os.getpid()}")
-        fresh.write_text("".join(f"{line}\n" for line in [*kept, line_of(entry)]), "utf-8")
-        fresh.replace(file)
+        try:
+            fresh.write_text("".join(f"{line}\n" for line in [*kept, line_of(entry)]), "utf-8")
+            fresh.replace(file)
+        finally:
+            fresh.unlink(missing_ok=True)
+
+
+def _add_line(path: Path, entry: Entry) -> None:
+    """Append without rewriting, so that two branches of a repository merge line by line."""
+    with path.open("ab+") as file:
+        # A run that was killed while it wrote may have left a line without line break.
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        cut = size > 0 and file.read(1) != b"\n"
+        file.write((b"\n" if cut else b"") + line_of(entry).encode() + b"\n")
 
 
 @contextmanager

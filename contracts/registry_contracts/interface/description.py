@@ -191,8 +191,13 @@ def load_description() -> Description:
     Raises:
         UsageError: a file is missing or broken; one line with the place.
     """
-    document = _join(openapi_directory())
-    operations = {operation.id: operation for operation in read_operations(document)}
+    try:
+        document = _join(openapi_directory())
+        operations = {operation.id: operation for operation in read_operations(document)}
+    except (KeyError, TypeError) as error:
+        raise UsageError(
+            f"{ROOT_FILE}: a part or a reference of the description is missing: {error!r}"
+        ) from None
     return Description(_as_judged(document), _published(document), MappingProxyType(operations))
 
 

@@ -45,10 +45,13 @@ def keep_hypothesis_out() -> None:
     A place that the user has set stays. If the home is missing or read-only, as in many containers, the tables go to
     the folder for temporary files. Useful examples are kept in the reports.
     """
+    if "HYPOTHESIS_STORAGE_DIRECTORY" in os.environ:
+        return
     own = Path("registry-contracts", "hypothesis")
     try:
         place = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / own
         place.mkdir(parents=True, exist_ok=True)
+        writable = os.access(place, os.W_OK | os.X_OK)
     except (OSError, RuntimeError):
-        place = tempfile.gettempdir() / own
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(place))
+        writable = False
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(place if writable else tempfile.gettempdir() / own)

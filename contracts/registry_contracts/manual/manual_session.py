@@ -194,7 +194,11 @@ def open_manual_session(options: SessionOptions, left: Leftovers) -> Iterator[Ma
 def _run_folder(options: SessionOptions, target: Target, token: str, left: Leftovers) -> Iterator[Path]:
     """Make a run folder for the ledger; remove it at the end unless something stays on the target."""
     folder = new_folder(options.reports, f"{target.name}-{token}-by-hand", "keep a ledger in")
-    lock = ProcessLock(folder, _CONTROLLER)
+    try:
+        lock = ProcessLock(folder, _CONTROLLER)
+    except UsageError:
+        remove_folder(folder)
+        raise
     facts = {
         "target": target.name,
         "base_url": target.base_url,

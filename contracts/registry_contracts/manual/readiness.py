@@ -15,6 +15,8 @@ from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import AUTHOR
 
 #: Settings that name records a run reads.
+#: How many seconds all checks may take once the author has signed in; nobody waits for a run.
+_LONGEST_SECONDS: Final = 40.0
 _NAMED_RECORDS: Final = (
     "existing_identifier",
     "others_identifier",
@@ -58,7 +60,7 @@ def examine(session: ManualSession, *, write: bool = False, wait_seconds: float 
         GuardViolation: a request must not be sent.
     """
     readiness, started = Readiness(), time.monotonic()
-    check = Preflight(session, session.target.realms, write)
+    check = Preflight(session, session.target.realms, write, seconds=_LONGEST_SECONDS)
     readiness.diagnoses += check.diagnoses(wait_seconds)
     try:
         if not any(diagnosis.stops for diagnosis in readiness.diagnoses):

@@ -153,8 +153,9 @@ class Reference:
         """
         draft = self._known(("", realm, uid))
         state = _refused_for_state(operation, draft)
-        content = draft.content if draft and operation == "getDraft" else None
-        return Promise(reason or state, exact=bool(reason) != bool(state) and not may, content=content)
+        refused = reason or state
+        content = draft.content if draft and refused and operation == "getDraft" else None
+        return Promise(refused, exact=bool(reason) != bool(state) and not may, content=content)
 
     def _known(self, key: tuple[str, ...]) -> Draft | None:
         """What is known of a draft; None if others may have written it."""
@@ -365,7 +366,8 @@ def _upload_meant(step: Step, uploads: Iterable[Upload]) -> Upload | None:
     """The one upload that a request clearly means: by its name and the id in the upload's answer."""
     number, name = step.path.get("attachmentId", ""), step.path.get("filename")
     named = [upload for upload in uploads if upload.name == name]
-    return named[0] if len(named) == 1 and number == str(named[0].number) else None
+    own = named[0].number if len(named) == 1 else None
+    return named[0] if own is not None and number == str(own) else None
 
 
 def _uploaded(step: Step) -> Iterator[Upload]:

@@ -115,7 +115,7 @@ def stands_beside(operation: str, reason: Value | None = None, own: str = "") ->
     plain = [values[0].name for factor, values in table(operation).items() if factor == factors.STATE.name]
     state = [reason.name] if reason is not None and own == factors.STATE.name else plain
     if "identifier" in columns and not set(state).isdisjoint(factors.GIVEN_IDENTIFIER):
-        columns["identifier"] = ["", "uid_encoded"]
+        columns["identifier"] = ["", ENCODED]
     return columns
 
 
@@ -160,9 +160,10 @@ def one_reason(operation: str, strength: int = PAIRS) -> tuple[Row, ...]:
     return tuple(dict.fromkeys(rows))
 
 
-#: Reasons that end a submission before a workflow is initiated, so that no record is locked.
-#: The first of an update is for a scenario.
-_NOT_INITIATED: Final = ("faulty", "batch_too_long", "info_too_long")
+#: Reasons that end a submission before a workflow is initiated, so that no record is locked. A scenario covers faulty
+#: updates.
+_TOO_LONG: Final = ("batch_too_long", "info_too_long")
+_NOT_INITIATED: Final = {factors.CREATE_NAMED: ("faulty", *_TOO_LONG), factors.UPDATE: _TOO_LONG}
 #: The steps that a submission with faulty content does not reach.
 BEFORE_SAVE, BEFORE_INITIATE = (
     "workflow-order-validation-before-save",
@@ -172,8 +173,8 @@ BEFORE_SAVE, BEFORE_INITIATE = (
 
 def leaves_something(row: Row) -> bool:
     """Whether a wrongly accepted row would leave something, so that a check is worth a request."""
-    if row.operation in (factors.CREATE_NAMED, factors.UPDATE):
-        return row.reason in _NOT_INITIATED[row.operation == factors.UPDATE :]
+    if row.operation in factors.WORKFLOW:
+        return row.reason in _NOT_INITIATED.get(row.operation, ())
     return row.reason in factors.CREDENTIALS and row.operation in (*factors.DRAFT_WRITES, "createAttachment")
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from registry_contracts.checks import errors_array
 from registry_contracts.checks.definition import Check
+from registry_contracts.checks.documents import digest_of
 from registry_contracts.checks.outcomes import OBSTACLES, CheckOutcome, Result
 from registry_contracts.checks.sign_in import EXPIRATION_MEMBER, TOKEN_TAKEN, moment_of, token_in
 from registry_contracts.exchanges.exchange import Exchange, Response
@@ -79,7 +80,9 @@ class Step:
 
     @property
     def taken(self) -> bool:
-        """Whether the service clearly accepted the request."""
+        """Whether the service clearly accepted the request; what a redirect in a recording means is not known."""
+        if self.answer is not None and self.answer.redirect and not self.right:
+            return False
         return errors_array.was_taken(self.exchange)
 
     @property
@@ -179,7 +182,7 @@ class Tokens:
         if token is None:
             return None
         issued = self._issued.get((site_of(exchange.url), token))
-        return ACCOUNT + issued.account if issued else f"token {token}"
+        return ACCOUNT + issued.account if issued else f"token {_digest(token)}"
 
     def learn(self, exchange: Exchange) -> None:
         """Learn from an answer to signing in, before it is judged."""
@@ -187,7 +190,7 @@ class Tokens:
         token = token_in(answer) if answer is not None else None
         if answer is None or token is None or len(token) < SHORTEST_TOKEN or not email:
             return
-        until, account = moment_of(answer.json.get(EXPIRATION_MEMBER)), email.strip().lower()
+        until, account = moment_of(answer.json.get(EXPIRATION_MEMBER)), _digest(email.strip().lower())
         for key, earlier in list(self._issued.items()):
             if key[0] == site and earlier.account == account:
                 # The document does not say whether a token stays valid after another one was issued.
@@ -224,3 +227,8 @@ def _credentials_in(exchange: Exchange) -> tuple[str, str]:
     given = (sent.get("email"), sent.get("password")) if isinstance(sent, dict) else ("", "")
     email, password = (text if isinstance(text, str) else "" for text in given)
     return email, password
+
+
+def _digest(text: str) -> str:
+    """What stands for an e-mail or a token in names, which an error may quote."""
+    return digest_of(text.encode("utf-8", "surrogatepass"))

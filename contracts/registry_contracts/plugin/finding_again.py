@@ -7,6 +7,7 @@ other code nor have a password sent to another address.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
@@ -74,7 +75,8 @@ def _known(path: Path, finding: Finding, given: set[Path]) -> Iterator[str]:
     for case in finding.cases:
         name, _, test = case.partition("::")
         definition = f"def {test.partition('[')[0]}("
-        if case.isprintable() and name in files and definition in read_text(files[name], name):
+        is_test = case.isprintable() and re.fullmatch(r"test_\w+(\[.*\])?", test)
+        if is_test and name in files and definition in read_text(files[name], name):
             yield f"{files[name]}::{test}"
         elif not case.startswith("["):
             raise UsageError(

@@ -134,7 +134,7 @@ def is_contract_run(config: pytest.Config) -> bool:
 
 
 def read_selection(config: pytest.Config) -> Selection:
-    """Read the options of a run.
+    """Read the options of a run, and set the paths that pytest collects from.
 
     Raises:
         RegistryContractsError: they cannot be used.

@@ -46,9 +46,8 @@ from registry_contracts.settings.target import (
 )
 
 _MOST_REQUESTS: Final = 12
-#: How long signing in may take, and then all other checks.
-_SIGN_IN_SECONDS: Final = 8.0
-_LONGEST_SECONDS: Final = 40.0
+#: How many seconds signing in may take, and then all other checks of a run.
+LONGEST_SECONDS: Final = 8.0
 _UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
 #: Statuses of an address that is not the service's.
@@ -179,6 +178,8 @@ class Preflight:
 
     Attributes:
         writes: Whether it may save drafts and send faulty submissions.
+        judges: Whether it also tries the documented names that the settings replace, with three more requests for each.
+        seconds: How long it may take once the author has signed in.
         limit: Requests that it may send; a step that may need more is skipped.
         attempts: By realm, the exchanges and the contradictions that were seen twice.
     """
@@ -187,6 +188,8 @@ class Preflight:
     realms: tuple[str, ...]
     writes: bool = False
     consumer: Consumer = field(default_factory=Consumer)
+    judges: bool = False
+    seconds: float = LONGEST_SECONDS
     limit: int = field(default=_MOST_REQUESTS, init=False)
     attempts: dict[str, Attempt] = field(default_factory=lambda: defaultdict(lambda: Attempt(1)), init=False)
 
@@ -211,7 +214,7 @@ class Preflight:
 
     def _steps(self, wait_seconds: float) -> Iterator[Diagnosis]:
         yield from self._author(wait_seconds)
-        with self.session.time_limit(_LONGEST_SECONDS):
+        with self.session.time_limit(self.seconds):
             yield from self._lists()
             yield from self._first_writes()
             yield from self._workflow_schemas()
@@ -255,7 +258,7 @@ class Preflight:
         yield _clock(author.ahead)
 
     def _sign_in(self, role: str) -> Token:
-        with self.session.time_limit(_SIGN_IN_SECONDS):
+        with self.session.time_limit(LONGEST_SECONDS):
             return self.session.tokens.token(role)
 
     # Checks that only read.
@@ -387,8 +390,8 @@ class Preflight:
             return
         text = f"{self._target.base_url} is sent names of its own: {names.in_words()}"
         yield Diagnosis(_NAMES, State.NOTE, text)
-        if not self.writes:
-            return  # `doctor` reports no contradictions
+        if not self.judges:
+            return
         self.limit += _NAME_COSTS * len(names)
         for realm in self.realms:
             for tried in _tried_names(self._target, realm):
@@ -426,7 +429,8 @@ def preflight(worker: Worker, wait_seconds: float) -> tuple[str | None, list[str
         author = worker.tokens.token(AUTHOR)
         down = author.environment and author.status is None
         return (f"{worker.target.base_url} cannot be judged: {author.refusal}" if down else None), []
-    check = Preflight(worker, worker.selection.realms, writes=True, consumer=worker.selection.terms.consumer)
+    consumer = worker.selection.terms.consumer
+    check = Preflight(worker, worker.selection.realms, writes=True, consumer=consumer, judges=True)
     started, diagnoses = datetime.now(UTC), list(check.diagnoses(wait_seconds))
     for realm, attempt in check.attempts.items():
         if attempt.evidence:

@@ -325,7 +325,7 @@ class Run:
     def _environment(self) -> dict[str, Any]:
         sent = self.sent.copy()
         kind, why = self.worker.stopped
-        target, embedded = self.worker.target, self.sandbox is not None
+        target, embedded = self.worker.target, self.worker.target.is_sandbox
         return {
             "requests": sent.pop("requests", 0),
             "retries": sent.pop("retries", 0),

@@ -206,7 +206,7 @@ class Worker(Session):
 
     def _finding(self, seen: Result, case: Case, exchanges: Iterable[Exchange]) -> Finding:
         selection, text = self.selection, self.redactor.text
-        # They become curl commands.
+        # The exchanges that the result names become curl commands.
         shown = [each for each in exchanges if each.id in seen.exchanges]
         command = transcript.command(
             target=selection.target or self.target.name,

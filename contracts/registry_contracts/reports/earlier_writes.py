@@ -104,8 +104,10 @@ class _Search:
     def _fills(self, exchange: Exchange) -> bool:
         """Whether a write added something to a list that is shown: a draft of the same role, or an attachment."""
         operations = load_description().operations
-        stored = operations[exchange.operation or ""]
-        lists = {name for name in self._lists if stored.stores and operations[name].family == stored.family}
+        stored = operations.get(exchange.operation or "")
+        if stored is None or not stored.stores:
+            return False
+        lists = {name for name in self._lists if operations[name].family == stored.family}
         if "listDrafts" in lists and exchange.role in self._roles:
             return exchange.request_body.whole
         # Another case may have created the attachments of a shared document.

@@ -152,9 +152,9 @@ def _families(verdict: RunVerdict) -> Mapping[str, list[dict[str, Cell]]]:
     return families
 
 
-def _facts(record: RunRecord) -> Mapping[tuple[str, str], list[str]]:
-    """What was observed at silent points, as text, by clause and realm."""
-    facts: dict[tuple[str, str], list[str]] = defaultdict(list)
+def _facts(record: RunRecord) -> defaultdict[tuple[str, str], list[str]]:
+    """What was observed at silent points, as text, by clause and realm; empty for a pair without any."""
+    facts = defaultdict[tuple[str, str], list[str]](list)
     for place, values in facts_of(record.observations).items():
         facts[place.clause, place.realm] += [
             f"{place.operation} {point}: {shown(value)}" for point, value in values.items()

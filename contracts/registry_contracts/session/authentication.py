@@ -151,7 +151,7 @@ def token_of(answer: Response) -> Token:
         return Token(refusal=f"status {answer.status}, a token that no header can hold", status=answer.status)
     expires = record.get("expiration")
     now = datetime.now(UTC)
-    ahead = seconds_ahead(answer, now) or 0.0
+    ahead = clock_ahead(answer, now) or 0.0
     return Token(
         value=value,
         expires=expires if isinstance(expires, str) else "",
@@ -161,7 +161,7 @@ def token_of(answer: Response) -> Token:
     )
 
 
-def seconds_ahead(answer: Response, now: datetime) -> float | None:
+def clock_ahead(answer: Response, now: datetime) -> float | None:
     """Seconds by which the service's clock is ahead of ours, by the Date of an answer that came `now`; None without."""
     try:
         there = parsedate_to_datetime(answer.headers["date"])
@@ -174,7 +174,7 @@ SIGN_IN: Final = "createToken"
 #: Credentials are missing or invalid (RFC 9110, 15.5.2).
 _UNAUTHENTICATED: Final = 401
 #: Statuses of a refusal that may concern the account (RFC 9110, 15.5.2 and 15.5.4).
-_FOR_THE_ACCOUNT: Final = (_UNAUTHENTICATED, 403)
+FOR_THE_ACCOUNT: Final = (_UNAUTHENTICATED, 403)
 #: Key in the shared state of the tokens that ended early.
 _ENDED_EARLY: Final = "which tokens ended early"
 #: The fault to count for each of them.
@@ -292,7 +292,7 @@ class Authentication:
         forgotten = issued is not None and self.breaker.fault_since(issued.timestamp())
         if not (token.over or self.tokens.displaced(request.role, token.value) or forgotten):
             return False
-        if answer.status not in _FOR_THE_ACCOUNT and not self._shown_unknown(request, token, answer.status):
+        if answer.status not in FOR_THE_ACCOUNT and not self._shown_unknown(request, token, answer.status):
             return False
         self.tokens.forget(request.role, token.value)
         return True

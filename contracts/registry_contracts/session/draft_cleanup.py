@@ -27,6 +27,7 @@ from registry_contracts.interface.description import load_description, operation
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
 from registry_contracts.safe_text import many
 from registry_contracts.session.actor import Actor
+from registry_contracts.session.authentication import FOR_THE_ACCOUNT
 from registry_contracts.session.ledger import (
     RUN_FILE,
     Entry,
@@ -56,8 +57,6 @@ CLEANING: Final = "[cleaning]"
 _SETTLING_SECONDS: Final = 1.0
 #: Statuses that mean that the draft is absent; any other refusal may concern the account.
 _GONE: Final = (404, 410)
-#: Refusals that may concern the account.
-_FOR_THE_ACCOUNT: Final = (401, 403)
 #: Realm, identifier, and another Realm header if the draft was saved with one, as `realm_as_sent` writes it.
 Place = tuple[str, str, str]
 _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
@@ -105,7 +104,7 @@ def _delete(session: Session, draft: Entry, actors: Iterable[Actor], *, certain:
         return None
     refused = answers[left[0]].status
     deleted = any(each.success for each in answers.values())
-    if not deleted and refused in _FOR_THE_ACCOUNT:
+    if not deleted and refused in FOR_THE_ACCOUNT:
         deleted = _another_deletes(session, draft, [actor.role for actor in answers])
     # The refusal shows that the draft was there, so the same account can see whether it still is.
     gone_now = deleted and not left[0].draft_exists(draft.identifier).answer.success
@@ -368,7 +367,7 @@ def _runs_in(reports: Path) -> Iterator[tuple[Path, _Facts]]:
     for folder in sorted(path for path in reports.glob("*/") if not path.is_symlink()):
         try:
             facts = read_file(own_folder(folder) / RUN_FILE, _Facts)
-        except (FileNotFoundError, UsageError):
+        except UsageError:
             continue
         if not KEPT_PREFIX.startswith(f"{SUITE_PREFIX}{facts.token}"):
             yield folder, facts

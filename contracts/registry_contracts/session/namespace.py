@@ -18,6 +18,8 @@ KEPT_PREFIX = f"{SUITE_PREFIX}keep-"
 TOKEN_LENGTH = 4
 _ALPHABET = string.ascii_lowercase + string.digits
 _CHECK_LENGTH = 3
+#: How many characters they check.
+_CHECKED = 9
 #: Identifiers of this length or more end with check characters.
 _SIGNED_FROM = 20
 _OF_A_RUN = re.compile(rf"{SUITE_PREFIX}[{_ALPHABET}]{{{TOKEN_LENGTH}}}", re.ASCII)
@@ -51,8 +53,7 @@ def is_signed(identifier: str) -> bool:
     """
     if not starts_like_ours(identifier) or len(identifier) < _SIGNED_FROM:
         return False
-    drawn = identifier[len(SUITE_PREFIX) + TOKEN_LENGTH : -_CHECK_LENGTH]
-    return identifier[-_CHECK_LENGTH:] == _check(drawn)
+    return identifier[-_CHECK_LENGTH:] == _check(identifier[:-_CHECK_LENGTH])
 
 
 class Namespace:
@@ -141,6 +142,10 @@ def _mark(prefix: str, drawn: str, alphabet: str, length: int = _MARK_LENGTH) ->
     return "".join(alphabet[number % len(alphabet)] for number in numbers)
 
 
-def _check(drawn: str) -> str:
-    """The check characters behind a drawn part; they do not hang on the run, so that a seed repeats them."""
-    return _mark(SUITE_PREFIX, drawn, _ALPHABET, _CHECK_LENGTH)
+def _check(before: str) -> str:
+    """The check characters behind a text, by its last nine characters.
+
+    They depend neither on the run's token, so that two runs with one seed send the same, nor on what stands further in
+    front, so that an identifier is known with a sign in its middle.
+    """
+    return _mark(SUITE_PREFIX, before[-_CHECKED:], _ALPHABET, _CHECK_LENGTH)

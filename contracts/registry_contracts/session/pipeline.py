@@ -38,8 +38,8 @@ class Request:
 
     Attributes:
         operation: `operationId`, or None for a path outside the description.
-        body: Bytes, or chunks that can be read again. Chunks with a length, but for a list, have this size in bytes,
-            which is sent as Content-Length.
+        body: Bytes, or chunks that can be read more than once. If it has `len()` and is no list or tuple, that is its
+            size in bytes and is sent as Content-Length.
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -78,7 +78,8 @@ class Retry:
     #: The last answered read of each operation.
     _reads: dict[str | None, Request] = field(default_factory=dict)
     _blocked: set[tuple[str | None, str]] = field(default_factory=set)
-    _lost: Counter[tuple[str, str | None, int]] = field(default_factory=Counter)
+    #: Answers lost in a row, by case and operation: how many, and the sizes of the requests.
+    _lost: dict[tuple[str, str | None], list[int]] = field(default_factory=lambda: defaultdict(list))
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _deadline: float | None = None
 
@@ -147,17 +148,19 @@ class Retry:
             exchange.blocked = self._is_blocked(request, words)
             return
         with self._lock:
-            self._lost.pop(_like(request), None)
+            lost = self._lost[request.case, request.operation]
+            if _size(request) in lost:  # the success of another request, such as a control, ends no row
+                lost.clear()
             if request.method in _SAFE and answer and answer.success:
                 self._reads.pop(request.operation, None)
                 self._reads[request.operation] = request
 
     def _is_blocked(self, request: Request, fault: str, *, repeated: bool = False) -> bool:
         """Whether an intermediary repeatedly blocks requests like this one."""
-        alike, kind = _like(request), (request.operation, fault)
+        lost, kind = self._lost[request.case, request.operation], (request.operation, fault)
         with self._lock:
-            self._lost[alike] += 1
-            if repeated or self._lost[alike] >= _MOST_LOST:
+            lost.append(_size(request))
+            if repeated or len(lost) >= _MOST_LOST:
                 self._blocked.add(kind)
             return kind in self._blocked
 
@@ -264,6 +267,9 @@ def _requested_wait(answer: Response | None) -> float:
         return 0.0  # neither a number nor a date in the calendar
 
 
-def _like(request: Request) -> tuple[str, str | None, int]:
-    """What requests share that a filter treats alike: their case, operation and size of the body."""
-    return request.case, request.operation, len(request.body) if isinstance(request.body, Sized) else 0
+def _size(request: Request) -> int:
+    """The size of a request's body in bytes; 0 for one that does not tell it."""
+    body = request.body
+    if isinstance(body, list | tuple):
+        return sum(map(len, body))
+    return len(body) if isinstance(body, Sized) else 0

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import io
 import math
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -63,8 +62,49 @@ _TOO_MANY_INTERIM: Final = "too many interim answers"
 _SWITCHING: Final = 101
 
 
-class _Response(http.client.HTTPResponse):
-    """An answer; interim answers (1xx) before it are skipped, up to a number."""
+class _TimedReader(io.RawIOBase):
+    """Reads from a connection, until the deadline if there is one."""
+
+    def __init__(self, raw: Any, wire: socket.socket) -> None:
+        self._raw = raw
+        self._wire = wire
+        self._timeout = wire.gettimeout()
+        self.deadline: float | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self.deadline is None:
+            return int(read) if (read := self._raw.readinto(buffer)) is not None else None
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the head of the answer did not end in time")
+        self._wire.settimeout(min(left, self._timeout or left))
+        try:
+            return int(self._raw.readinto(buffer) or 0)
+        finally:
+            self._wire.settimeout(self._timeout)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _TimedResponse(http.client.HTTPResponse):
+    """An answer whose whole head must arrive within the connection's time limit."""
+
+    def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self._timed = _TimedReader(self.fp.detach(), sock)
+        self.fp = io.BufferedReader(self._timed)
+
+    def begin(self) -> None:
+        timeout = self._timed._timeout
+        self._timed.deadline = None if timeout is None else time.monotonic() + timeout
+        super().begin()
+        self._timed.deadline = None
 
     def _read_status(self) -> tuple[str, int, str]:
         for _ in range(_MOST_INTERIM):
@@ -75,44 +115,14 @@ class _Response(http.client.HTTPResponse):
         raise http.client.HTTPException(_TOO_MANY_INTERIM)
 
 
-class _Connection(HTTPConnection):
-    """A connection on which the whole head of an answer must arrive within the time limit."""
-
-    response_class = _Response
-
-    def getresponse(self) -> Any:
-        late, wire = threading.Event(), self.sock
-
-        def cut() -> None:
-            late.set()
-            with suppress(OSError):
-                wire.shutdown(socket.SHUT_RDWR)
-
-        timer = threading.Timer(self.timeout or LONGEST_SECONDS, cut)
-        timer.start()
-        try:
-            answer = super().getresponse()
-            if not late.is_set():
-                return answer
-            answer.close()  # what was read before the cut is no answer
-        except (OSError, http.client.HTTPException, ValueError):
-            if not late.is_set():
-                raise
-        finally:
-            timer.cancel()
-        raise TimeoutError("the head of the answer did not end in time")
-
-
-class _SecureConnection(_Connection, HTTPSConnection):
-    """The same over TLS."""
-
-
 class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Connection
+    class ConnectionCls(HTTPConnection):
+        response_class = _TimedResponse
 
 
 class _SecurePool(HTTPSConnectionPool):
-    ConnectionCls = _SecureConnection
+    class ConnectionCls(HTTPSConnection):
+        response_class = _TimedResponse
 
 
 _POOLS: Final = {"http": _Pool, "https": _SecurePool}
@@ -164,7 +174,7 @@ class TransportFault(Exception):
 
 
 class _Chunks:
-    """Chunks of a list; the library would take the list itself for the fields of a form."""
+    """Wraps a list of chunks, since `requests` would encode a list as form fields."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks

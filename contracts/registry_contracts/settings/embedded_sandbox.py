@@ -108,6 +108,7 @@ class EmbeddedSandbox:
     def stop(self) -> None:
         """Terminate the process, and kill it if it does not end in time; a second call does nothing."""
         process, self._process = self._process, None
+        self.base_url = ""
         if process is None:
             return
         process.terminate()

@@ -105,7 +105,8 @@ def refuse_sandbox_arguments(target: Target | None, arguments: object) -> None:
     """Refuse options for the embedded sandbox beside another target."""
     if target is not None and arguments:
         raise UsageError(
-            f"--sandbox-arguments are for the embedded sandbox, and the target is {target.in_words}"
+            f"--sandbox-arguments are for the embedded sandbox, and the target is {target.in_words}; leave one of them "
+            "out"
         )
 
 

@@ -1,7 +1,7 @@
 """Reads HAR files (HTTP Archive 1.2) of browsers, proxies and test tools.
 
-Requests are sorted by their times. A body counts as unknown if its size, length, encoding or media type contradicts it.
-Answers of caches, service workers and stubs are not judged.
+Requests are in file order, or in that of their times if one clock gave these. A body counts as unknown if its size,
+length, encoding or media type contradicts it. Answers of caches, service workers and stubs are not judged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from registry_contracts.traffic.recorded_bodies import (
     whole_number,
 )
 
-_WEB: Final = ("", "http", "https")
+_WEB: Final = ("http", "https")
 #: Case of an exchange that another program recorded.
 _RECORDED: Final = "recorded"
 #: Setting the clock makes times go back once or twice; entries out of order do so more often.
@@ -46,7 +46,7 @@ _DATE_SECONDS: Final = 4.0
 _PARTS: Final = ("blocked", "dns", "connect", "send", "wait", "receive")
 
 _BY_TIME: Final = (
-    "the entries are not in the order of their times: they are judged and numbered by their times"
+    "the entries are not in the order of their times: their requests are judged and numbered by their times"
 )
 _CLOCK_TURNED: Final = (
     "the times of the entries go back, since a clock was set or recordings were joined: no sequence was judged; "
@@ -59,7 +59,7 @@ class Archive:
     """A recording.
 
     Attributes:
-        exchanges: The web requests of the file, in the order of their times.
+        exchanges: The web requests of the file, in file order or by their times; see `notes`.
         entries: Number of its entries.
         unordered: The order of the requests is unknown, or a lost entry may have been a write.
         notes: Say so, and whether the entries were sorted.
@@ -72,9 +72,13 @@ class Archive:
 
     @classmethod
     def of(cls, entries: list[Any]) -> Archive:
-        """Read the entries of a HAR."""
-        read = [read_entry(number, entry) for number, entry in enumerate(entries, 1)]
-        exchanges, lost = [each for each in read if each is not None], sum(map(_is_lost, entries))
+        """Read the entries of a HAR, and free them."""
+        exchanges, lost = list[Exchange](), 0
+        for number, entry in enumerate(entries, 1):
+            read = read_entry(number, entry)
+            exchanges += [read] if read else []
+            lost += _is_lost(entry)
+            entries[number - 1] = None
         times = [each.started for each in exchanges if each.started]
         steps = sum(later < earlier for earlier, later in pairwise(times))
         by_time = steps > _MOST_STEPS_OF_A_CLOCK and _one_clock([each for each in exchanges if each.started])

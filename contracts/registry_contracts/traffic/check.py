@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from registry_contracts.exchanges.exchange import Exchange
+from registry_contracts.exchanges.exchange import NO_BODY, Exchange
 from registry_contracts.model.steps import site_of
 from registry_contracts.traffic.archive import read_har
 from registry_contracts.traffic.judge import Judge
@@ -34,6 +34,7 @@ def check_archive(path: Path, shown: str, report: TrafficReport) -> TrafficRepor
             judge.take(exchange)
         else:
             report.elsewhere[site_of(exchange.url).partition("://")[2]] += 1
+        exchange.request_body, exchange.response = NO_BODY, None  # a long archive fits in memory
     times = sorted(each.started for each in exchanges if each.started is not None)
     report.source = path.name
     if times:

@@ -57,13 +57,15 @@ class BodyCopy:
             self._size += len(piece)
             if self._size <= _LARGEST_COPY:
                 self._kept += piece
+            else:
+                self._kept.clear()
             yield piece
         self.ended = True
 
     @property
     def body(self) -> Body:
         """The body; whole if all of it passed and was kept."""
-        kept = len(self._kept) == self._size
+        kept = self._size <= _LARGEST_COPY
         return Body(bytes(self._kept) if kept else b"", self._size, whole=kept and self.ended)
 
 

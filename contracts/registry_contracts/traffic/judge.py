@@ -97,7 +97,8 @@ class Judge:
         succeeded, with_token = set[str](), set[str]()
         for exchange in exchanges:
             site = site_of(exchange.url)
-            operation = (match_request(exchange.method, exchange.documented.url) or (None,))[0]
+            matched = match_request(exchange.method, exchange.documented.url)
+            operation = matched[0] if matched else None
             if (exchange.request_headers.first("Authorization") or "").strip():
                 with_token.add(site)
             elif operation and operation.protected and site not in with_token | succeeded:
@@ -234,7 +235,8 @@ class Judge:
                 held.append(shown.result.clause)
             else:
                 subjects = self._subjects[shown.result.clause, step.operation, step.realm]
-                subjects.add(shown.subject)
+                if len(subjects) < _ENOUGH:
+                    subjects.add(shown.subject)
                 firm = self.report.alone or len(subjects) >= _ENOUGH
                 yield _of_service(shown.result, step.exchange, firm=firm, because_of=shown.because_of)
 

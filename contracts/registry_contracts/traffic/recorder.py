@@ -97,6 +97,8 @@ class TrafficRecorder:
     def _take(self, exchange: Exchange) -> None:
         with self._lock:
             self._waiting -= _weight(exchange)
+        if self._broke is not None:
+            return
         # Numbers follow the order of the archive, in which exchanges end.
         self._number += 1
         try:
@@ -104,7 +106,7 @@ class TrafficRecorder:
             self._keep(judged)
             self._tell(judged)
         except BaseException as error:  # noqa: BLE001 - traffic still passes, and the end of the block raises it
-            self._broke = self._broke or error
+            self._broke = error
 
     def _keep(self, judged: Judged) -> None:
         exchange = judged.exchange

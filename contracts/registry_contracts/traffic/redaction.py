@@ -31,7 +31,9 @@ _SECRET_NAME: Final = re.compile(SENSITIVE_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{SENSITIVE_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
 #: An escaped letter, or another escape, so that an escaped backslash does not begin one.
 _ESCAPE: Final = re.compile(r"\\(?:u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])|.)", re.IGNORECASE)
-_PARAMETER: Final = re.compile(rf"((?:^|[?&;])(?:{SENSITIVE_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE)
+_PARAMETER: Final = re.compile(
+    rf"((?:^|[?&;])(?:{SENSITIVE_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE | re.ASCII
+)
 _KEY_HEADERS: Final = frozenset({"x-api-key", "x-auth-token", "x-access-token", "x-csrf-token"})
 
 

@@ -113,6 +113,7 @@ def altered(folder: Path) -> None:
         (another(expected_workers=["main", "gw1"]), "journal-gw1.jsonl is absent"),
         (another(expected_workers=[]), "names no such worker"),
         (another(versions={"suite": "9.9"}), "written by version"),
+        (another(**{"token": "wxyz"}), "it names another"),
         (altered, r"run\.json: day is out of range"),
     ],
 )

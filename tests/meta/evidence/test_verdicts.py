@@ -152,6 +152,13 @@ def test_equal_contradictions_become_one_finding_with_the_best_evidence() -> Non
     assert (unconfirmed.standing, len(unconfirmed.cases)) == (Standing.UNCONFIRMED, 2)
 
 
+def test_what_is_seen_once_and_never_again_fails_no_run() -> None:
+    once = case("saw it once", "pass", held=1)
+    verdict = judged(record(once, findings=(finding(once, confirmed=False, reproduced=1),)))
+    assert [told.standing for told in verdict.findings] == [Standing.UNCONFIRMED]
+    assert (verdict.exit_code, verdict.cells[0].verdict) == (ExitCode.PASS, Verdict.PASS)
+
+
 @pytest.mark.parametrize("relied_on", ["draft-get-content", "uid-too-short", ""])
 def test_a_blocked_case_leads_to_the_finding_on_the_clause_that_it_relied_on(relied_on: str) -> None:
     story = Story()

@@ -71,6 +71,10 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         *(([], "createContact", answer({}, odd), f"status {odd}") for odd in (408, 499, 511, 299, 999)),
         *(([], "createContact", answer({}, status), None) for status in (500, 501, 418)),
         ([], "saveDraft", answer({}, 202, **WAF), "a filter's challenge"),
+        # After a challenge an empty success is doubted; after an answer that broke off it is not.
+        ([("saveDraft", answer({}, 202, **WAF))], "createContact", answer(), EMPTY),
+        ([("listDrafts", answer(b'[{"a": '))], "createContact", answer(), None),
+        ([("saveDraft", answer({}, 202, **WAF)), *DELETES], "deleteDraft", answer(), EMPTY),
         ([], "saveDraft", answer(None, 302, Location=f"{BLOCK}/"), f"a redirect to {BLOCK}"),
         ([], "saveDraft", answer(None, 302, Location="/elsewhere"), None),
         (

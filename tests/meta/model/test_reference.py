@@ -55,6 +55,24 @@ def test_the_refusal_that_is_promised(before: list[Exchange], asked: dict[str, A
     assert after(*before).promised(**request).clause == clause
 
 
+@pytest.mark.parametrize(
+    ("before", "there"),
+    [
+        ([], False),
+        ([SAVED], True),
+        ([SAVED, DELETED], False),
+        ([SAVED, exchange("DELETE", DRAFT, 404)], True),
+        # An unclear answer, another account and a submission leave it open.
+        ([SAVED, exchange("DELETE", DRAFT, 500)], False),
+        ([SAVED, exchange("PUT", DRAFT, role="other")], False),
+        ([SAVED, exchange("DELETE", DRAFT, role="other")], False),
+        ([SAVED, exchange("POST", SUBMISSION)], False),
+    ],
+)
+def test_a_draft_is_the_accounts_own_as_long_as_that_is_sure(before: list[Exchange], there: bool) -> None:
+    assert (UID in after(*before).of("abs-dev", "author")) is there
+
+
 def test_a_message_is_due_where_nothing_else_can_be_told() -> None:
     for may in (False, True):
         promise = after().promised(

@@ -24,6 +24,7 @@ CASES = [
     "conftest.py::test_t",
     "property/test_identifiers.py::test_nowhere",
     "property/test_identifiers.py::_forged",
+    "property/test_identifiers.py::misses",
     "property/test_identifiers.py::test_t\x1b[2J",
     "a\x00b.py::test_t",
     "-p evil",

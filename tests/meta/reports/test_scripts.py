@@ -215,9 +215,10 @@ def test_a_finding_takes_along_the_writes_it_relies_on() -> None:
         write(5, "POST", "/attachments/a.txt", "createAttachment", {"id": 6}),
         write(6, "POST", "/attachments/b.txt", "createAttachment", {"id": 7}),
         save(7, realm="bch-dev"),
+        write(10, "POST", "/copies", "anOperationOfAnotherVersion"),
         shown := write(8, "GET", "/attachments/7/b.txt", "getAttachment"),
         save(9),
     ]
     record = run_record(exchanges={each.id: each for each in everything})
-    assert [each.id for each in earlier_writes(record, [shown])] == ["x-2", "x-6"]
+    assert [each.id for each in earlier_writes(record, [shown])] == ["x-2", "x-6", "x-10"]
     assert earlier_writes(record, []) == ()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Response
 from registry_contracts.session import draft_cleanup
 from registry_contracts.session.actor import OperationCalls
@@ -260,6 +261,8 @@ def test_nothing_is_sent_once_the_breaker_is_open(book: Ledger, cleaning: Any) -
         ("other author", {"other": [404], "author": [204]}, "other author", None),
         ("other author", {"other": [403, 404], "author": [204]}, "other author other", None),
         ("other removed", {"other": [204]}, "other", None),
+        # A service that is away is a reason, and no error.
+        ("", {"other": [0]}, "other", "away"),
     ],
 )
 def test_a_draft_is_deleted_as_any_account_that_may(
@@ -279,7 +282,10 @@ def test_a_draft_is_deleted_as_any_account_that_may(
 
         def send(self, _operation: str, **_: Any) -> Any:
             sent.append(self.role)
-            return messages.exchange(messages.response(next(waiting[self.role])))
+            status = next(waiting[self.role])
+            if not status:
+                raise EnvironmentFault("away")
+            return messages.exchange(messages.response(status))
 
     monkeypatch.setattr(draft_cleanup, "Actor", Scripted)
     entry = book.intend(write("saveDraft", "rc-test00000001", role="other"))
@@ -288,3 +294,19 @@ def test_a_draft_is_deleted_as_any_account_that_may(
     session: Any = SimpleNamespace(target=SimpleNamespace(accounts=accounts), namespace=Namespace("test"))
     assert delete_or_explain(session, entry, savers=savers.split()) == why
     assert " ".join(sent) == asked
+
+
+@pytest.mark.parametrize(
+    ("role", "identifier", "why"),
+    [
+        ("nau", "rc-test00000001", "the settings have no account nau"),
+        ("author", "someone-elses-1", "its identifier is not one of the suite's"),
+    ],
+)
+def test_a_draft_that_may_not_be_deleted_is_left(book: Ledger, role: str, identifier: str, why: str) -> None:
+    entry = book.intend(write("saveDraft", identifier, role=role))
+    session: Any = SimpleNamespace(
+        target=SimpleNamespace(accounts={"author": None}), namespace=Namespace("test")
+    )
+    assert entry is not None
+    assert delete_or_explain(session, entry) == why

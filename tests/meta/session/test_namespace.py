@@ -13,7 +13,7 @@ import pytest
 
 from registry_contracts.exchanges.exchange import Headers, Response
 from registry_contracts.session import shared_state
-from registry_contracts.session.authentication import seconds_ahead
+from registry_contracts.session.authentication import clock_ahead
 from registry_contracts.session.draft_cleanup import earlier_runs
 from registry_contracts.session.namespace import ALPHABETS, KEPT_PREFIX, Namespace, is_signed
 
@@ -54,6 +54,8 @@ def test_a_foreign_identifier_is_never_taken_in() -> None:
 def test_what_people_name_is_not_signed(identifier: str) -> None:
     assert not is_signed(identifier)
     assert is_signed(OURS.uid())
+    middle = OURS.uid()
+    assert is_signed(f"{middle[:12]}]{middle[12:]}")
 
 
 @pytest.mark.parametrize("alphabet", ALPHABETS)
@@ -82,7 +84,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
     ],
 )
 def test_the_clock_of_the_service_is_read_or_cannot_be_told(date: str, ahead: float | None) -> None:
-    assert seconds_ahead(Response(200, headers=Headers({"Date": date})), NOW) == ahead
+    assert clock_ahead(Response(200, headers=Headers({"Date": date})), NOW) == ahead
 
 
 URL = "http://registry.example"

@@ -265,7 +265,8 @@ def on_neighbours() -> Iterator[Effect]:
         gone = {
             op: (*own, *apart, *_CONTENT, "draft-exists-present")
             for op, own in _SPARED.items()
-            if op not in CONTACTS or name == "unrelated"  # a contact is no document with a uid near others
+            # The identifier of a contact is not compared with those of drafts.
+            if op not in CONTACTS or name == "unrelated"
         }
         yield row("neighbour", f"{name}-lost", f"also removes another draft: {says}", gone, removing(name))
         if name not in ("equal_content", "of_other_account"):
