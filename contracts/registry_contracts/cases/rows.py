@@ -39,7 +39,7 @@ from registry_contracts.checks.outcomes import (
     observed,
     usable,
 )
-from registry_contracts.checks.workflow import ended_in
+from registry_contracts.checks.workflow import MESSAGE, ended_in
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.request_facts import read_request
@@ -135,7 +135,7 @@ class RowTrials(ABC):
             Blocked: another row has shown that the plain request contradicts the same clause.
         """
         self._anew = True  # each try on data of its own
-        if row.beside and not self._attempt.replay and (cause := self._world.offered(_plain(evidence))):
+        if row.beside and self._attempt.number == 1 and (cause := self._world.offered(_plain(evidence))):
             raise Blocked(evidence.operation, cause, evidence.clause)
         for name in row.beside:
             if self._contradicts(other := row.without(name), evidence):
@@ -211,6 +211,8 @@ class Rows(RowTrials):
         ):
             claim_refusals_in_json(partial(expect, _JSON), sent.exchange)
             self._attempt.observations.append(observed(_NO_TOKEN, row.operation, shape(sent.exchange)))
+        if row.sure != row and not self._tells_reason(row, sent.exchange):
+            self._judge(row.sure, expect)  # the other values may be why
 
     def _smallest(self, row: Row, evidence: Result) -> Row:
         """The row without the values that do not matter to a contradiction."""
@@ -267,6 +269,13 @@ class Rows(RowTrials):
         at_fault = bool(factors.value_named(row.operation, row.reason).fault)
         alone = sent.promise.exact and not row.callers
         return at_fault and (alone or bool(readers.errors(usable(sent.exchange))))
+
+    def _tells_reason(self, row: Row, exchange: Exchange) -> bool:
+        """Whether a refusal tells what is due for the reason of a row alone."""
+        answer, due = usable(exchange), self._catalogue.clause(row.clause).message
+        another = due and MESSAGE.contradiction(answer, clause=row.clause, realm=self._world.realm)
+        fault = factors.value_named(row.operation, row.reason).fault
+        return not another and (not fault or bool(readers.errors(answer)))
 
     def _lacks_rights(self, row: Row, exchange: Exchange) -> bool:
         """Whether the caller was told to lack the right, which the document does not rule out."""

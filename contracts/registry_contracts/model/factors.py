@@ -193,7 +193,9 @@ IDENTIFIER: Final = Factor(
     (
         Value("ordinary"),
         Value("uid_of_11", "the identifier has 11 characters", operations=BY_UID),
-        Value("uid_of_128", "the identifier has 128 characters", may=True),
+        Value("uid_of_128", "the identifier has 128 characters", operations=BY_UID),
+        # The rule is given for uids, not for the identifiers of submissions.
+        Value("uid_of_128", "the identifier has 128 characters", may=True, operations=(CREATE_NAMED, UPDATE)),
         Value("uid_of_digits", "the identifier is of digits and signs", operations=BY_UID),
         Value("uid_of_record", "the document has no draft", operations=("listAttachments",)),
         Value("uid_encoded", "the identifier is percent-encoded", may=True),

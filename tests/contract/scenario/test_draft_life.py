@@ -109,10 +109,10 @@ def test_a_draft_that_nobody_saved_cannot_be_read(world: World, expect: Expect, 
     observe("draft-failure-status", "getDraftInfo", shape(info))
 
 
-@contract("draft-save-after-delete", "draft-delete-content-gone", requests=5)
-@contract(relies_on=["draft-get-content", "draft-delete-removes"])
+@contract("draft-save-after-delete", "draft-delete-content-gone", "draft-delete-removes", requests=7)
+@contract(relies_on=["draft-get-content", "draft-exists-absent"])
 def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None:
-    """A draft can be saved again under a uid whose draft was deleted, and only the new content is there."""
+    """After a deletion a draft can be saved again; only its new content is there, and it can be deleted again."""
     uid = world.uid()
     draft = world.draft(uid, world.samples.draft(uid, middleName=f"deleted {uid}"))
     deleted = world.author.delete_draft(uid)
@@ -125,3 +125,6 @@ def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None
     expect("draft-delete-content-gone", "getDraft").holds(
         not shown, draft.exchange, deleted, read, expected="nothing of the deleted draft", seen=seen
     )
+    again = world.author.delete_draft(uid)
+    expect("draft-delete-removes", "deleteDraft").accepted(again)
+    drafts.claim_removed(expect, world, uid, again)

@@ -206,6 +206,14 @@ def _by_question(**clauses: Clauses) -> Rule:
     return rule
 
 
+def _added(clause: str) -> Rule:
+    """Items that must not be listed; they make a page longer than asked for."""
+    alone, paged = (clause,), (clause, "list-top")
+    return _by_question(
+        every=paged, list_all=alone, list_my=alone, list_mydrafts=alone, list_top=paged, list_page=paged
+    )
+
+
 def _reasons(operation: str, values: Values) -> Clauses:
     """The clauses that say that the request is refused."""
     return tuple(clause for value in values for clause in value.refusing(operation))
@@ -248,14 +256,11 @@ _PAGES: Final = ("list-top-and-skip", "list-pages-cover")
 _MINE: Final = ("list-mydrafts-has-mine",)
 _LISTED: Final = _by_question(every=ACCEPTANCE[_LIST], list_all=("list-answers",), list_my=("list-my-answers",),
     list_mydrafts=_MINE, list_top=("list-top",), list_page=_PAGES)
-_LACKING: Final = _by_question(every=(*_MINE, *_PAGES, "list-skip"), list_mydrafts=_MINE, list_page=_PAGES)
+_LACKING: Final = _by_question(every=(*_MINE, *_PAGES, "list-skip", "list-collection-with-skip"),
+    list_mydrafts=(*_MINE, "list-collection-with-skip"), list_page=_PAGES)
 _IN_PART: Final = ("list-collection-with-top",)
 _DOUBLED: Final = _by_question(every=("list-pages-cover", "list-top", *_IN_PART), list_top=("list-top",),
     list_page=(*_PAGES, "list-top"), list_my=_IN_PART, list_mydrafts=_IN_PART)
-_APART: Final = ("realm-lists-apart",)
-#: Items that are added make a page longer than asked for.
-_OF_OTHER_REALMS: Final = _by_question(every=(*_APART, "list-top"), list_all=_APART, list_my=_APART,
-    list_mydrafts=_APART, list_top=(*_APART, "list-top"), list_page=(*_APART, "list-top"))
 _ACCEPTED: Final[At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
 _NAMES: Final[At] = {_CREATE: ("workflow-identifier-returned",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ("workflow-identifier-kept",))}
@@ -326,7 +331,8 @@ def on_refusals() -> Iterator[Effect]:
             yield row("errors", f"{place}-{name}", f"reports faulty content, {place} {name.replace('-', ' ')}",
                 dict.fromkeys(with_content, _of_content(clause)), _changed(place, change), side=Side.REFUSED)
     yield row("errors", "emptied", "reports faulty content without errors",
-        dict.fromkeys(with_content, _of_content("errors-array")), do.report(do.always([])), side=Side.REFUSED)
+        dict.fromkeys(with_content, _of_content("errors-array")), do.report(do.always([])), side=Side.REFUSED,
+        clean=True)
     yield row("errors", "property-other", "reports faulty content with another property",
         dict.fromkeys(CONTACTS, _of_content("errors-property-names-field")),
         _changed("every", lambda e: {**e, "property": "document"}), side=Side.REFUSED)
@@ -343,9 +349,9 @@ def on_lists() -> Iterator[Effect]:
         {_LIST: ("list-saved-twice",)},
         do.answer(lambda _, got: got.with_items([*got.items,
             *(item for item in got.items if item["createdOn"] != item["updatedOn"])])))
-    yield row("entry", "of-other-realms", "lists the drafts of other realms too", {_LIST: _OF_OTHER_REALMS},
+    yield row("entry", "of-other-realms", "lists the drafts of other realms too", {_LIST: _added("realm-lists-apart")},
         do.answer(with_those_of_others))
-    yield row("entry", "deleted-kept", "lists deleted drafts", {_LIST: ("list-deleted-gone",)},
+    yield row("entry", "deleted-kept", "lists deleted drafts", {_LIST: _added("list-deleted-gone")},
         do.answer(_with_deleted))
     yield row("entry", "of-other-documents", "lists a file of another document too",
         {_LIST_FILES: ("attachment-list-own-only",)}, do.answer(of_other_documents))
