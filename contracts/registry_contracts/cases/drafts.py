@@ -157,7 +157,7 @@ def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: 
 
 
 def is_there(account: Actor, uid: str) -> bool:
-    """Whether the exists check or a read finds an account's draft; if one of them is broken, another clause says so."""
+    """Whether the exists check or a read finds an account's draft; one is enough, as each has clauses of its own."""
     return usable(account.draft_exists(uid)).success or usable(account.get_draft(uid)).success
 
 
@@ -310,7 +310,7 @@ def claim_life_under(world: World, expect: Expect, clause: str, uid: str) -> Non
 
 
 def claim_removed(expect: Expect, world: World, uid: str, deleted: Exchange) -> None:
-    """Claim that a deleted draft is gone; if only the exists check still finds it, the check is to blame."""
+    """Claim that the exists check does not find a deleted draft; if a read refuses it, the finding is on the check."""
     check, operation = world.author.draft_exists(uid), "deleteDraft"
     found = usable(check).success
     if found and usable(world.author.get_draft(uid)).refusal:

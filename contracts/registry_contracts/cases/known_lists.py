@@ -37,9 +37,9 @@ SCRAMBLED = "DBFACE"
 #: Usual names of the fields that hold the known values.
 _UIDS = ("identifier", "uid", "id")
 _FILES = ("filename", "fileName", "name")
-#: Texts of four documents of the workflow's schema, equal in pairs; one needs a doubled quote in a filter.
+#: Texts of two pairs of workflow documents; the first text needs a doubled quote in a filter.
 _TEXTS: Final = ("O'Neill's", "O'Neill's", "Maathai", "Maathai")
-#: The name in the two contacts beside them.
+#: The last name in the two contacts beside them: the second text.
 _NAME: Final = "Maathai"
 
 
@@ -203,7 +203,7 @@ def kept_drafts(world: World) -> tuple[str, ...]:
 
 
 def paired(world: World) -> tuple[str, ...]:
-    """Uids of six drafts that stay until the end of the run, with equal texts and schemas in pairs."""
+    """Uids of six kept drafts: two workflow documents with each of two texts, and two contacts with the second."""
 
     def make() -> tuple[str, ...]:
         uids = tuple(world.kept_uid(f"pair{letter}") for letter in SCRAMBLED)
@@ -216,7 +216,7 @@ def paired(world: World) -> tuple[str, ...]:
 
 
 def _saved_by_workflow_schema(world: World, uid: str, text: str) -> bool:
-    """Save a document of the workflow's schema with this text in place of its own; whether it was accepted."""
+    """Save a document of the workflow's schema with this text in place of each of its own; tell if it was accepted."""
     if not world.samples.tells_workflow:
         return False
     document = world.samples.document(uid)

@@ -44,7 +44,7 @@ def settings_path(name: str, folder: Path) -> Path:
     """Return the path of a target's settings file.
 
     Raises:
-        UsageError: the name is not a file name.
+        UsageError: the name has other characters than letters, digits, hyphens, underscores and dots.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(f"'{name}' cannot name a target; use letters, digits, hyphens and dots")

@@ -35,7 +35,7 @@ def own_commands(run_command: str, finding: Finding) -> tuple[NextCommand, ...]:
 
 
 def where_of(command: str) -> dict[str, str]:
-    """The options of a run's command that name its target and its reports, with values."""
+    """The values of --target, --sandbox-arguments and --reports in a run's command; none if it cannot be split."""
     try:
         words = shlex.split(command)
     except ValueError:

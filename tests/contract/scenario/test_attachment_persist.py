@@ -31,7 +31,7 @@ def test_a_temporary_file_becomes_an_attachment(
 ) -> None:
     """A temporary file that is persisted, without Realm and Content-Type, is listed and can be downloaded.
 
-    With URL-unsafe characters around its identifier it is refused first, and without a token.
+    Before that, it is refused without a token, and with URL-unsafe characters around its identifier.
     """
     uid = world.document()
     refusals = partial(attachments.claim_not_persisted, expect, world, anonymous)
@@ -68,7 +68,7 @@ def test_an_unknown_temporary_file_is_refused(world: World, expect: Expect, obse
 @contract(relies_on=["attachment-create-listed", "attachment-download-same"])
 @contract(files=2, needs=(), requests=22, turns=True)
 def test_persisting_needs_a_valid_token(world: World, expect: Expect, observe: Observer) -> None:
-    """With a token that was never issued a temporary file is not persisted; with a valid one two files are."""
+    """A temporary file is refused with tokens never issued, then persisted with a valid one, and so is a second."""
     uid = world.document()
 
     def without_token(path: dict[str, str]) -> None:

@@ -46,7 +46,7 @@ def test_a_file_of_exactly_the_limit_is_taken(world: World, limit: Limit, expect
 def test_a_file_above_the_limit_is_refused(
     world: World, limit: Limit, deal: Deal, expect: Expect, observe: Observer
 ) -> None:
-    """A file above the limit is answered with an error, or the connection ends; no attachment appears."""
+    """A file above every reading of the limit gets an error, or the connection ends; no attachment appears."""
     uid = world.document()
     path = {"uid": uid, "filename": "above.bin"}
     for send in deal(SENDINGS).values():

@@ -73,7 +73,7 @@ def test_top_bounds_the_list(
 def test_skip_and_top_give_a_part_of_the_list(
     clause: str, known: Known, cuts: list[lists.Cut], world: World, expect: Expect
 ) -> None:
-    """With skip, the list starts that many items later, up to the last one; with top, too, it ends after as many."""
+    """With skip, the list starts that many items later; it goes on to its end, or with top for that many items."""
     lists.claim_parts(expect(clause), known(world), *cuts)
 
 
@@ -107,7 +107,7 @@ def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: Wor
 @of_both("filter-heeded", files=unsound_files)
 @contract(operations=LISTS, requests=1.8)
 def test_filters_are_not_all_ignored(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """For at least one field, a filter by a value that no item has returns nothing, and its opposite does."""
+    """For one field or more, "eq" with a value that no item has selects nothing, and "ne" with it selects items."""
     known_lists.claim_heeded(expect(clause), known(world), "filter")
 
 
@@ -151,7 +151,7 @@ def test_numbers_come_in_the_order_of_their_values(world: World, expect: Expect)
 def test_pages_of_an_ordered_list_are_in_order(
     clause: str, known: Known, world: World, expect: Expect
 ) -> None:
-    """Orderby applies before skip and top, so consecutive pages are in order."""
+    """Orderby applies before skip and top: each page of three is that part of the whole list in falling order."""
     asked = known(world)
     falling = replace(asked, lister=asked.lister.with_fixed(orderby=asked.order(falling=True)))
     lists.claim_parts(expect(clause), falling, *lists.pages(asked, 3))

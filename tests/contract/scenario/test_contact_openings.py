@@ -59,7 +59,7 @@ OPEN: dict[str, Table] = {
 def test_values_that_may_be_taken_or_refused(
     contacts: ContactRequests, observe: Observer, deal: Deal
 ) -> None:
-    """The document does not say how an update treats empty values, unlisted terms, odd forms and further members."""
+    """The document gives no status for updates with empty values, unlisted terms, odd forms or further members."""
     record = contacts.record()
     header, country = record["header"], record["country"]
     further: dict[str, Table] = {

@@ -51,7 +51,7 @@ def test_a_saved_draft_exists(world: World, expect: Expect) -> None:
 @smoke()
 @contract("draft-info-present", "draft-info-answer", requests=1)
 def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer) -> None:
-    """The info of a draft holds metadata; an empty answer does not."""
+    """The info of a draft is answered with a success that holds metadata: JSON that is not empty."""
     draft = world.shared_draft()
     info = world.author.get_draft_info(draft.uid)
     expect("draft-info-present").accepted(info)
@@ -62,7 +62,7 @@ def test_a_saved_draft_has_info(world: World, expect: Expect, observe: Observer)
 @smoke()
 @contract("draft-delete-removes", "draft-delete-answer", relies_on=["draft-exists-absent"], requests=3)
 def test_a_deleted_draft_is_gone(world: World, expect: Expect, observe: Observer) -> None:
-    """After a draft is deleted, the exists check no longer finds it."""
+    """A deleted draft is not found by the exists check; if a read refuses it, a check that finds it is to blame."""
     draft = world.draft()
     gone = world.author.delete_draft(draft.uid)
     expect("draft-delete-removes", "deleteDraft").accepted(gone)
@@ -80,7 +80,7 @@ def test_a_draft_that_nobody_saved_does_not_exist(world: World, expect: Expect) 
 @smoke()
 @contract("draft-save-updates", "draft-save-replaces", relies_on=["draft-get-content"], requests=5)
 def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None:
-    """A later save updates the draft: reads return the new values, and members left out are gone."""
+    """The last of three saves counts: a read returns its values, and what it leaves out of the first is gone."""
     draft = world.draft()
     later = world.samples.short_draft(draft.uid, firstName="Rachel", phones=["+1 555 0100"])
     done(world.save(draft.uid, world.samples.draft(draft.uid, middleName="Louise")))

@@ -23,7 +23,7 @@ from registry_contracts.cases import (
 def test_a_fresh_token_opens_protected_operations(
     world: World, credentials: Credentials, expect: Expect
 ) -> None:
-    """A token just issued, sent after the word Bearer, is accepted."""
+    """A token just issued, sent after the word Bearer, lists drafts, or saves one where the list is refused."""
     _claim_opens(expect("token-opens-protected"), world.author, credentials, world)
 
 
@@ -32,7 +32,7 @@ def test_a_fresh_token_opens_protected_operations(
 def test_the_token_of_a_second_account_opens_protected_operations(
     world: World, other: Actor, credentials: Credentials, expect: Expect
 ) -> None:
-    """The token of a second account is accepted too."""
+    """A second account's token lists drafts, too, or saves one where the list is refused."""
     _claim_opens(expect("token-opens-protected"), other, credentials, world)
 
 

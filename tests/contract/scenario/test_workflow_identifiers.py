@@ -68,7 +68,7 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """128 characters are accepted, with a batchId of 200 bytes; letter case is kept."""
+    """128 characters are accepted, with a batchId of 200 bytes, and returned; in other letter case they are free."""
     identifier = identifiers.other_case(world.fresh, world.uid(UID_LONGEST))
     submission = world.samples.submission(
         identifier, batchId=submissions.BEYOND_ASCII * submissions.LONGEST_BATCH

@@ -63,7 +63,7 @@ def test_the_identifier_and_the_lock_count_before_the_content(
 def test_the_identifier_of_a_published_record_is_in_use(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
-    """A published record that can be updated: a create under its identifier gets the message that it is in use."""
+    """A create under the identifier of a published record, which the author may update, is told that it is in use."""
     expect("workflow-identifier-taken").has_message(world.try_creating(records.published()))
 
 
@@ -83,7 +83,7 @@ def test_updating_without_the_right_is_told_so(
 def test_a_submission_without_a_valid_token_is_refused(
     world: World, anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str
 ) -> None:
-    """No token: 403, the message that the user is anonymous, and nothing comes of it. A made-up token is none."""
+    """No token, or a made-up one: 403, and the message that the user is anonymous. Without one nothing is stored."""
     refused, clause = records.send(operation, anonymous), submissions.NEEDS_TOKEN[operation]
     expect(clause, operation).refused(refused)
     records.claim_nothing_came_of(expect(clause, operation), refused.notes["identifier"], refused)
