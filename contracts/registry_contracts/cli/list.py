@@ -168,12 +168,8 @@ def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Ro
         for clause, realms in past_of(history, target, series).cells.items():
             for realm, trend in realms.items() if clause in wanted else ():
                 if chosen["realm"] in (None, realm) and matters(trend):
-                    row: Row = {
-                        "clause": clause,
-                        "realm": realm,
-                        "trend": trend.letters,
-                        "since": trend.since,
-                    }
+                    row: Row = {"clause": clause, "realm": realm}
+                    row |= {"trend": trend.letters, "since": trend.since}
                     yield row | structs.asdict(trend) | {"series": series}
 
     return rows

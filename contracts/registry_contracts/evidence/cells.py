@@ -287,7 +287,7 @@ def _of_environment(record: RunRecord, stuck: Sequence[Case], *, refused: bool) 
     names = {case.id for case in stuck}
     sent = (each for each in record.exchanges.values() if each.case in names)
     faulty = any(each.fault or perhaps_foreign(each) for each in sent)
-    # A request whose answer was lost may have created a permanent record, and so used up the limit.
+    # A request whose answer was lost may have created a permanent record, which counts against the limit.
     faulty = faulty or (bool(record.faults) and any(_OF_RECORDS in (case.reason or "") for case in stuck))
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 

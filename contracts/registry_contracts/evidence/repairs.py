@@ -19,7 +19,7 @@ from registry_contracts.session.authentication import ENDED_EARLY
 
 #: Fewer repairs of one kind than this are taken for chance.
 _OFTEN: Final = 3
-#: More repairs are chance, too, unless chance picks the same place each time with less than this probability.
+#: Repairs are more than chance if chance picks the same place each time with less than this probability.
 _BY_CHANCE: Final = 0.0001
 #: Pattern of a fault → the clause that its repair would hide.
 _HIDDEN: Final = (
