@@ -29,15 +29,16 @@ from registry_contracts.exchanges.transcript import body_text, curl, heading, re
 from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import Operation, load_description, where_in_words
-from registry_contracts.manual.call import Call, call
 from registry_contracts.manual.manual_session import (
     Leftovers,
     SessionOptions,
-    known_role,
     open_manual_session,
+    refuse_unknown_role,
 )
 from registry_contracts.manual.prepared_requests import (
+    Call,
     RequestOptions,
+    call,
     known_faults,
     read_body,
     read_setting,
@@ -103,7 +104,7 @@ def command(
       registry-contracts call createAttachment --body @picture.png --set path.filename=map.png
     """  # noqa: D301 - click's mark for lines to be left as they are
     called = known_operation(operation)
-    known_role(role)
+    refuse_unknown_role(role)
     if list_invalid:
         return _list_faults(called, realm, as_json=as_json)
     options, repeat = _options(called, further), further.pop("repeat")

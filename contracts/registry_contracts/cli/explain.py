@@ -67,7 +67,7 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         target = run.target.name
         last = {"run": name, "target": target, "profile": run.profile, "started": run.started}
         last |= {"realms": plain(run.cells_of(clause.id))}
-    trends = runs.trends(runs.read(reports / runs.FILE_NAME), target)
+    past = runs.past_of(runs.read(reports / runs.FILE_NAME), target)
     accepted = [(target, entry) for target, entry in deviations(Path.cwd()) if entry.clause == clause.id]
     return {
         **plain(clause),
@@ -79,8 +79,7 @@ def _clause(clause: Clause, reports: Path) -> dict[str, Any]:
         "last_run": last,
         "history": {
             realm: structs.asdict(trend) | {"line": f"  [{trend.letters}] {trend.since}"}
-            for (name, realm), trend in trends.items()
-            if name == clause.id
+            for realm, trend in past.cells.get(clause.id, {}).items()
         },
         "deviations": [
             {"target": target, **plain(entry), "place": entry.place} for target, entry in accepted

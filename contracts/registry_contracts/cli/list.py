@@ -16,7 +16,7 @@ from registry_contracts.cli.options import as_json, kept_reports, print_lines
 from registry_contracts.errors import UsageError, suggestion
 from registry_contracts.file_formats import plain
 from registry_contracts.history.runs import FILE_NAME as HISTORY
-from registry_contracts.history.runs import History, Trend, read, trends
+from registry_contracts.history.runs import History, Trend, past_of, read
 from registry_contracts.interface.catalogue import Clause, Level, load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import ANY_REALM, WORKFLOW_REALMS
@@ -165,10 +165,12 @@ def _trends(matters: Callable[[Trend], bool]) -> Callable[[Filters], Iterable[Ro
         if named and series is None:
             there = f"there are {'; '.join(map(repr, names))}" if names else "no run of it is kept"
             raise UsageError(f"no series '{named}' on {target or 'any target'}; {there}")
-        for (clause, realm), trend in trends(history, target, series).items():
-            if clause in wanted and chosen["realm"] in (None, realm) and matters(trend):
-                row: Row = {"clause": clause, "realm": realm, "trend": trend.letters, "since": trend.since}
-                yield row | structs.asdict(trend) | {"series": series}
+        for clause, realms in past_of(history, target, series).cells.items():
+            for realm, trend in realms.items() if clause in wanted else ():
+                if chosen["realm"] in (None, realm) and matters(trend):
+                    row: Row = {"clause": clause, "realm": realm}
+                    row |= {"trend": trend.letters, "since": trend.since}
+                    yield row | structs.asdict(trend) | {"series": series}
 
     return rows
 

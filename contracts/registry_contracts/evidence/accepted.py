@@ -53,10 +53,10 @@ def unjudged(record: RunRecord, cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _blocked_elsewhere(record: RunRecord, cell: Cell) -> bool:
-    """Tell whether only operations that the consumer does not use blocked a cell, and its own were judged.
+    """Tell whether the consumer's own operations were judged, and only cases on others were blocked.
 
-    Cases on other operations run for clauses that no case on the consumer's own operations is sure to judge; if one
-    did judge it, that is enough.
+    A gate also runs cases on other operations where a clause may otherwise stay unjudged. They are not needed once a
+    case on the consumer's operations has judged the clause.
     """
     consumer = record.run.terms.consumer
     if not consumer.operations:

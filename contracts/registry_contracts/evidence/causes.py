@@ -230,9 +230,9 @@ class _Shown:
     def __init__(self, record: RunRecord, finding: Finding, clause: Clause | None) -> None:
         self.finding = finding
         self._record, self._clause = record, clause
-        self.shown = [record.exchanges[key] for key in finding.exchanges if key in record.exchanges]
+        self.shown = record.exchanges_of(finding)
         #: The exchanges of its operation, or all if there are none.
-        self.exchanges = [each for each in self.shown if each.operation == finding.operation] or self.shown
+        self.exchanges = [each for each in self.shown if each.operation == finding.operation] or [*self.shown]
         last = self.exchanges[-1] if self.exchanges else None
         #: The faults of the last request of its operation.
         self.faults = _faults_of(last) if last else ()
@@ -290,9 +290,9 @@ class _Shown:
         return tuple(of_clause or self.faults)[:_MOST_FAULTS]
 
     def _culprit(self, marks: Iterable[str]) -> Exchange | None:
-        """The exchange that shows the contradiction: the one of its operation with the most marks, the last of equals.
+        """The exchange that shows the contradiction: of those of its operation the last one with the most marks.
 
-        If the finding quotes an answer that none of these gave, it is the last exchange of all, which shows the effect.
+        If none of these gave the answer that the finding quotes, it is the last exchange of all: it shows the effect.
         """
         last = self.shown[-1] if self.shown else None
         answer = _ANSWER.match(self.finding.seen)

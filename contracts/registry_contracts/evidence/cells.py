@@ -287,7 +287,7 @@ def _of_environment(record: RunRecord, stuck: Sequence[Case], *, refused: bool) 
     names = {case.id for case in stuck}
     sent = (each for each in record.exchanges.values() if each.case in names)
     faulty = any(each.fault or perhaps_foreign(each) for each in sent)
-    # A lost answer may have created a record that took a place.
+    # A request whose answer was lost may have created a permanent record, which counts against the limit.
     faulty = faulty or (bool(record.faults) and any(_OF_RECORDS in (case.reason or "") for case in stuck))
     return Remedy.SERVICE if faulty or refused else Remedy.SUITE
 
@@ -312,7 +312,7 @@ def _not_reached(record: RunRecord, cell: Cell, cases: list[Case]) -> Remedy | N
             return Remedy.FINDING
         if cell.clause.level != "must":
             return None  # no verdict depends on it
-        # The inputs that another realm had may have been stopped there.
+        # Another realm may have had these inputs, and its case may have been stopped.
         distributed = {case.anywhere for case in cases if case.deals}
         reasons = [other.reason or "" for other in record.cases if other.anywhere in distributed]
         return Remedy.ACCOUNT if any(map(_OF_AN_ACCOUNT.search, reasons)) else Remedy.SUITE

@@ -21,7 +21,7 @@ from registry_contracts.safe_text import listed, many
 from registry_contracts.session.ledger import RUN_FILE
 from registry_contracts.settings.target import SANDBOX
 
-#: Clocks of two machines may differ by so much; a run that begins later begins in the future.
+#: Largest difference between the clocks of two machines; a run that is further ahead begins in the future.
 _CLOCKS_DIFFER: Final = timedelta(minutes=5)
 _TOO_SMALL: Final = "smoke"
 #: These verdicts outweigh gaps of a kept run.
@@ -45,7 +45,7 @@ class Question:
 def newest_run(folder: Path) -> Path:
     """Return the run folder itself, or the newest run inside that was not refused (of an unpacked artifact, say)."""
     inside = [path.parent for pattern in ("*", "*/*") for path in folder.glob(f"{pattern}/{RUN_FILE}")]
-    # A link to a run, or a copy of one that stood in its place.
+    # `latest` is a link to a run; tools that follow links leave a copy of the run in its place.
     own = [path for path in inside if not re.fullmatch(rf"{LATEST}(-\d+)?", path.name)]
     runs = [folder] if (folder / RUN_FILE).is_file() else own
     if not runs:

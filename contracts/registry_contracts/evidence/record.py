@@ -265,3 +265,7 @@ class RunRecord:
     narrowed: tuple[Narrowed, ...] = ()
     crashes: tuple[str, ...] = ()
     coverage_level: CoverageLevel | None = None
+
+    def exchanges_of(self, finding: Finding) -> tuple[Exchange, ...]:
+        """Return the exchanges of a finding that the record holds, in the order of the sequence."""
+        return tuple(self.exchanges[key] for key in finding.exchanges if key in self.exchanges)

@@ -17,9 +17,9 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.session.authentication import ENDED_EARLY
 
-#: Least number of repairs of one kind that may be more than chance, …
+#: Fewer repairs of one kind than this are taken for chance.
 _OFTEN: Final = 3
-#: … if the probability that chance picks the same place each time is below this.
+#: Repairs are more than chance if chance picks the same place each time with less than this probability.
 _BY_CHANCE: Final = 0.0001
 #: Pattern of a fault → the clause that its repair would hide.
 _HIDDEN: Final = (

@@ -257,18 +257,6 @@ class Trend(Format, array_like=True, frozen=True):
         )
 
 
-def trends(history: History, target: str | None, series: str | None = None) -> dict[tuple[str, str], Trend]:
-    """Return the trend of each clause and realm that a series judged; by default the latest series, and target."""
-    target = target or next(iter(history.targets), "")
-    series = series or next(iter(history.series_of(target)), "")
-    judged: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for entry in history.of(target, series):
-        for clause, realms in entry.cells.items():
-            for realm, seen in realms.items():
-                judged[clause, realm].append((entry.started, seen.verdict))
-    return {place: _trend(runs) for place, runs in sorted(judged.items())}
-
-
 def _trend(judged: Sequence[tuple[str, str]]) -> Trend:
     last_green: str | None = None
     red_since: str | None = None
@@ -311,13 +299,21 @@ class Past(Format, frozen=True):
         return f"new in this run, {green}{flips}" if before.runs else "not judged in earlier runs"
 
 
-def past_of(history: History, target: str, series: str) -> Past:
-    """Return the earlier runs and trends of a series on a target, for the folder of a new run."""
-    runs = [msgspec.convert(e, PastRun, from_attributes=True) for e in history.of(target, series)]
-    cells: dict[str, dict[str, Trend]] = defaultdict(dict)
-    for (clause, realm), trend in trends(history, target, series).items():
-        cells[clause][realm] = trend
-    return Past(tuple(runs[-SHOWN_RUNS:]), cells)
+def past_of(history: History, target: str | None, series: str | None = None) -> Past:
+    """Return the earlier runs and trends of a series on a target; by default of the latest series, and target."""
+    target = target or next(iter(history.targets), "")
+    entries = history.of(target, series or next(iter(history.series_of(target)), ""))
+    judged: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    for entry in entries:
+        for clause, realms in entry.cells.items():
+            for realm, seen in realms.items():
+                judged[clause][realm].append((entry.started, seen.verdict))
+    cells = {
+        clause: {realm: _trend(verdicts) for realm, verdicts in sorted(realms.items())}
+        for clause, realms in sorted(judged.items())
+    }
+    runs = [msgspec.convert(entry, PastRun, from_attributes=True) for entry in entries[-SHOWN_RUNS:]]
+    return Past(tuple(runs), cells)
 
 
 def write_past(folder: Path, past: Past) -> None:

@@ -68,22 +68,21 @@ class ManualSession(Session):
             self.recorded[event.id] = event.exchange()
 
     def actor(self, role: str, realm: str) -> Actor:
-        """Return an actor of a role in a realm.
+        """Return an actor of a known role in a realm.
 
         Raises:
-            UsageError: there is no such role, or the target has no account for it.
+            UsageError: the target has no account for it.
         """
         self._insist_on(role)
         return Actor(self, role, realm, _CASE)
 
     def _insist_on(self, role: str) -> None:
-        known_role(role)
         missing = self.target.missing(f"account.{role}")
         if missing:
             raise UsageError(f"{self.target.name} cannot be used as {role}: {missing}")
 
     def sign_in(self, role: str) -> None:
-        """Sign in as a role before anything else is sent.
+        """Sign in as a known role before anything else is sent.
 
         Raises:
             UsageError: the target has no account for it.
@@ -102,15 +101,14 @@ class ManualSession(Session):
             )
 
 
-def known_role(role: str) -> str:
-    """Return the role, if it exists.
+def refuse_unknown_role(role: str) -> None:
+    """Refuse a role that does not exist; suggests the nearest one.
 
     Raises:
         UsageError: the role is unknown.
     """
     if role not in ROLES:
         raise UsageError(f"unknown role '{role}'; {suggestion(role, ROLES)}")
-    return role
 
 
 _NAME: Final = "hand"

@@ -1,4 +1,4 @@
-"""Prepares single requests for `call`: valid ones, changed by its options."""
+"""Prepares single requests for `call`: valid ones, changed by its options; sends them, and judges the exchanges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import codecs
 import copy
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -23,13 +23,16 @@ from registry_contracts.cases.sample_records import (
 )
 from registry_contracts.cases.world import World
 from registry_contracts.checks.outcomes import Untested
+from registry_contracts.checks.table import Judgement, judge
 from registry_contracts.errors import UsageError, suggestion
+from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.file_formats import is_file, parse, read_bytes
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import Operation, operations_with
 from registry_contracts.interface.operations import ANY_REALM, UID_LONGEST, UID_SHORTEST
 from registry_contracts.manual.manual_session import ManualSession
 from registry_contracts.safe_text import json_text
+from registry_contracts.session.pipeline import UNSENT
 from registry_contracts.settings.guard import refuse_production_realm
 from registry_contracts.settings.target import AUTHOR
 
@@ -248,8 +251,8 @@ class PreparedRequest:
     """
 
     request: Request
-    right: bool = False
-    notes: tuple[str, ...] = field(default=())
+    right: bool
+    notes: tuple[str, ...]
 
 
 #: Values in the path of a request whose records are not created: the first of a setting, or fixed ones.
@@ -384,7 +387,7 @@ class RequestPreparer:
         if fault.key == "body:malformed":
             return replace(request, body=json_text(request.body).encode()[:-1] + b",")
         if fault.place == "path" and fault.name in _RULED and fault.kind in _EDGES:
-            # One character too few or too many shows most; each request has an identifier of its own.
+            # One character too few or too many is the hardest test of a limit. The identifier is fresh each time.
             missed = self._session.namespace.uid(_EDGES[fault.kind])
             return replace(request, path={**request.path, fault.name: missed})
         try:
@@ -403,6 +406,57 @@ class RequestPreparer:
             fresh = self._session.shared.once("the uid of --set", self._session.namespace.uid)
             value = value.replace("{uid}", fresh)
         return value.replace("{prefix}", self._session.namespace.prefix)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: the recorded exchange, its judgement, and remarks on how the request was made."""
+
+    recorded: Exchange
+    judged: Judgement
+    notes: tuple[str, ...]
+
+    @property
+    def sent(self) -> bool:
+        """Whether the request was sent; a dry run sends none."""
+        return self.recorded.fault != UNSENT
+
+
+def call(
+    session: ManualSession,
+    operation: Operation,
+    role: str,
+    realm: str,
+    options: RequestOptions,
+    *,
+    live: bool,
+) -> Call:
+    """Call an operation, on fresh data.
+
+    Args:
+        live: Whether the records that the request needs may be created first.
+
+    Raises:
+        UsageError: the options name a part that the operation does not have, or a foreign record.
+        GuardViolation: the request must not be sent.
+        Blocked, EnvironmentFault: a record that the request needs cannot be created.
+    """
+    prepared = RequestPreparer(session, operation, role, realm, live=live).prepare(options)
+    _refuse_foreign(session, operation, prepared.request.path)
+    exchange = prepared.request.send(session.actor(role, realm))
+    judged = judge(exchange, session.redactor.knows, right=prepared.right)
+    return Call(session.recorded[exchange.id], judged, prepared.notes)
+
+
+def _refuse_foreign(session: ManualSession, operation: Operation, path: dict[str, str]) -> None:
+    """Refuse a write to a foreign record, with clearer advice than the guard gives."""
+    named = [path[name] for name in ("uid", "identifier") if path.get(name)]
+    foreign = [name for name in named if not session.namespace.owns(name)]
+    if foreign and not operation.safe:
+        raise UsageError(
+            f"{operation.id} would write to '{foreign[0]}', which is outside this run's namespace; write {{uid}} for "
+            "a fresh identifier, {prefix}-… for one of your own, or add it to spare_identifiers in the settings"
+        )
 
 
 def realm_for(operation: Operation, realm: str | None, realms: tuple[str, ...]) -> str:

@@ -14,9 +14,9 @@ from registry_contracts.plugin.preflight import Diagnosis, Preflight, State
 from registry_contracts.session.actor import Actor
 from registry_contracts.settings.target import AUTHOR
 
-#: Settings that name records a run reads.
-#: How many seconds all checks may take once the author has signed in; nobody waits for a run.
+#: How many seconds all checks may take once the author has signed in, since somebody waits for the answer.
 _LONGEST_SECONDS: Final = 40.0
+#: Settings that name records which a run reads.
 _NAMED_RECORDS: Final = (
     "existing_identifier",
     "others_identifier",

@@ -1,8 +1,8 @@
 """Learns a target's settings from recorded traffic of a client, without personal data unless that is wanted.
 
-Also where the client puts the realm and the token, and which undocumented names it uses. A name counts only if the
-service accepted the request. The meaning of an unknown query parameter is not guessed: a person states it in the
-settings.
+It also learns where the client puts the realm and the token, and which undocumented names it uses. A name counts only
+if the service accepted the request. It does not guess what an unknown query parameter means: a person states that in
+the settings.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ import pytest
 
 from registry_contracts.errors import UsageError
 from registry_contracts.evidence.findings import Finding
-from registry_contracts.file_formats import is_file, own_folder, read_text
+from registry_contracts.file_formats import is_file, own_folder, read_file, read_text
 from registry_contracts.interface.location import cases_directory
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.reports.cards import FOLDER_NAME
-from registry_contracts.reports.shell_commands import where_of
-from registry_contracts.reports.verdict_json import FILE_NAME, VerdictFile, read
+from registry_contracts.reports.scripts import where_of
+from registry_contracts.reports.verdict_json import FILE_NAME, VerdictFile
 from registry_contracts.safe_text import many, plain_line
 from registry_contracts.settings.settings_reader import BASE_URL, load_target
 from registry_contracts.settings.target import EMBEDDED_IN_WORDS, SANDBOX, target_in_words
@@ -134,7 +134,7 @@ def _seen_before(reports: Path, given: str) -> tuple[Path, VerdictFile, Finding]
         what = f"'{given}' begins {many(len(matching), 'finding')}" if matching else f"no finding '{given}'"
         raise UsageError(f"{what}: the runs in '{reports}' have {there or 'none'}")
     path = own_folder(folders[matching[0]]) / FILE_NAME
-    verdict = read(path)
+    verdict = read_file(path, VerdictFile)
     for finding in verdict.findings:
         if finding.id == matching[0]:
             return path, verdict, finding

@@ -21,7 +21,7 @@ from registry_contracts.settings.target import DEVELOPMENT_REALMS, DOCUMENT_REAL
 
 #: Seed of the fixed set.
 FIXED_SEED: Final = 1
-#: Clauses that take two realms to be seen broken.
+#: Clauses about two realms: a run in one realm cannot see them broken.
 _BETWEEN_REALMS: Final = frozenset({"realm-drafts-apart", "realm-lists-apart"})
 
 
@@ -43,7 +43,7 @@ def further(trial: Trial) -> Trial | None:
 
 
 def calm_trials(seed: int) -> Iterator[Trial]:
-    """The faithful service in every realm, and drawn services in which each variant stands once."""
+    """The faithful service in every realm, and drawn services until each variant was in one of them."""
     for realm in DEVELOPMENT_REALMS:
         yield faithful_trial((realm,))
     for name in VARIANTS:

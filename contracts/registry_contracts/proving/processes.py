@@ -23,10 +23,10 @@ import requests
 from registry_contracts.errors import INTERRUPTING_SIGNALS, SuiteError, UsageError
 from registry_contracts.interface.location import cases_directory
 from registry_contracts.plugin.interruption import signals_held
+from registry_contracts.plugin.run_options import RUN_SETTINGS
 from registry_contracts.sandbox.faults.messages import COUNTS_PATH
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT
 
-_RUN_INI: Final = Path(__file__).parents[1] / "plugin" / "run.ini"
 _LOCAL: Final = "127.0.0.1"
 _END_SECONDS: Final = 5.0
 _FORKS: Final = get_context("fork")
@@ -129,7 +129,7 @@ def output_to(descriptor: int) -> Iterator[None]:
 
 
 def _words() -> list[str]:
-    words = [f"--rootdir={cases_directory()}", "-c", str(_RUN_INI), "-p", "registry_contracts.plugin"]
+    words = [f"--rootdir={cases_directory()}", "-c", str(RUN_SETTINGS), "-p", "registry_contracts.plugin"]
     return [*words, "-p", "no:cacheprovider"]
 
 

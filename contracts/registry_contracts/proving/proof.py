@@ -17,7 +17,6 @@ import click
 from registry_contracts.errors import UsageError
 from registry_contracts.file_formats import convert, parse, plain, read_file
 from registry_contracts.interface.catalogue import load_catalogue
-from registry_contracts.proving.floor import Floor
 from registry_contracts.proving.manners import run_beside
 from registry_contracts.proving.plan import (
     calm_trials,
@@ -30,7 +29,7 @@ from registry_contracts.proving.plan import (
     service_trial,
 )
 from registry_contracts.proving.processes import Ended, SideBySide, preload
-from registry_contracts.proving.report import Report
+from registry_contracts.proving.report import Floor, Report
 from registry_contracts.proving.runs import CaseIndex, run_trial
 from registry_contracts.proving.trials import FAITHFUL, Kind, Outcome, Part, Result, Trial, function_of
 from registry_contracts.safe_text import many

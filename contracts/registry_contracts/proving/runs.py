@@ -15,7 +15,7 @@ from registry_contracts.checks.table import UNIVERSAL
 from registry_contracts.errors import ExitCode
 from registry_contracts.evidence.findings import Finding, Standing
 from registry_contracts.evidence.record import Verdict
-from registry_contracts.file_formats import plain
+from registry_contracts.file_formats import plain, read_file
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.plugin.case import case_of, is_case
 from registry_contracts.plugin.hooks import Sandbox
@@ -25,7 +25,7 @@ from registry_contracts.proving.false_passes import false_passes
 from registry_contracts.proving.processes import ForkedSandbox, output_to, run_suite
 from registry_contracts.proving.services import AND, PERMANENT_RECORDS, setting_in, settings_needed
 from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Part, Result, Trial, function_of
-from registry_contracts.reports import verdict_json
+from registry_contracts.reports.verdict_json import VerdictFile
 from registry_contracts.reports.writers import ALL as ALL_FORMATS
 from registry_contracts.sandbox.faults import population
 from registry_contracts.settings.target import Target
@@ -142,9 +142,7 @@ class Watch:
         worker, case = item.config.stash[WORKER], item.nodeid
         if finding.clause not in self.findings:
             must = worker.catalogue.clause(finding.clause).level is Level.MUST
-            text = f"{finding.operation}: expected {finding.expected}; seen {finding.seen}"
-            found = Found(finding.clause, must, case, text[:_SHOWN])
-            self.findings[finding.clause] = found
+            self.findings[finding.clause] = _found(finding, case, must=must)
         if finding.clause in self.clauses:
             self.found_by[case] = None
             if self.operations:
@@ -248,19 +246,24 @@ def _trouble(watch: Watch, code: int) -> str:
     return f"the run ended with exit code {code}" if broken else ""
 
 
+def _found(finding: Finding, case: str, *, must: bool) -> Found:
+    text = f"{finding.operation}: expected {finding.expected}; seen {finding.seen}"
+    return Found(finding.clause, must, case, text[:_SHOWN])
+
+
 def _read_verdict(result: Result, folder: Path, counts: Mapping[str, Any]) -> None:
     """Add from the run's verdict the findings outside cases, what was not judged, and the false passes."""
     paths = [path for path in folder.glob("*/verdict.json") if not path.parent.is_symlink()]
     if not paths:
         return
-    trial, verdict = result.trial, plain(verdict_json.read(paths[0]))
+    file = read_file(paths[0], VerdictFile)
+    trial, verdict = result.trial, plain(file)
     known = {found.clause for found in result.findings}
-    for seen in verdict["findings"]:
-        if seen["standing"] == Standing.FAIL and seen["clause"] not in known:
-            text = f"{seen['operation']}: expected {seen['expected']}; seen {seen['seen']}"
-            result.findings += (Found(seen["clause"], True, seen["cases"][0], text[:_SHOWN]),)
-            if seen["clause"] in trial.clauses and not result.found_by:
-                result.found_by = tuple(seen["cases"])
+    for finding in file.findings:
+        if finding.standing is Standing.FAIL and finding.clause not in known:
+            result.findings += (_found(finding, finding.cases[0], must=True),)
+            if finding.clause in trial.clauses and not result.found_by:
+                result.found_by = finding.cases
     result.reasons = tuple(_reasons(trial, verdict))
     # A run of a few cases shows only what they need.
     if trial.kind is Kind.SERVICE and counts and not (trial.only or trial.narrow):

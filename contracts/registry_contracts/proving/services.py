@@ -14,7 +14,7 @@ from registry_contracts.settings.target import RealmSettings
 
 #: Stands between two names of variants.
 AND: Final = "+"
-#: How many variants a drawn service has: of about every second silence, or a few.
+#: How many variants a drawn service has: one for about every second silent point, or a few.
 _MANY: Final = 75
 _FEW: Final = (2, 3, 4, 6, 9, 12)
 
@@ -25,7 +25,7 @@ def drawable() -> list[str]:
 
 
 def draw_services(seed: int, *, many_only: bool = False) -> Iterator[str]:
-    """Draw services without end: alternately one of many variants and one of a few, of those drawn least often.
+    """Draw services without end, in turn with many and with few variants; those drawn least often go first.
 
     Args:
         many_only: Draw none of a few variants.
@@ -50,7 +50,7 @@ def draw_services(seed: int, *, many_only: bool = False) -> Iterator[str]:
 
 @cache
 def together(one: str, other: str) -> bool:
-    """Whether two variants go together: they have no common silence, habit or method."""
+    """Whether two variants can be combined: they decide no silent point, habit or method in common."""
     first, second = ALL[one], ALL[other]
     if first.silent[0] == second.silent[0] or first.habits.keys() & second.habits.keys():
         return False

@@ -24,8 +24,7 @@ from registry_contracts.file_formats import plain
 from registry_contracts.interface.catalogue import Clause
 from registry_contracts.reports.earlier_writes import earlier_writes
 from registry_contracts.reports.pages import markdown_template
-from registry_contracts.reports.scripts import script
-from registry_contracts.reports.shell_commands import NextCommand, own_commands
+from registry_contracts.reports.scripts import NextCommand, own_commands, script
 from registry_contracts.reports.verdict_json import target_of
 from registry_contracts.safe_text import cut, json_text, listed, many, plain_line
 
@@ -88,8 +87,7 @@ class Card:
 
 def _card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) -> Card:
     finding = cause.lead
-    shown = _shown_exchanges(record, finding)
-    before = earlier_writes(record, shown, f"{finding.expected} {finding.seen}")
+    shown, before = record.exchanges_of(finding), earlier_writes(record, finding)
     cases = dict.fromkeys(case for finding in cause.findings for case in finding.cases)
     everywhere = "Run all cases of its clause, from any machine"
     all_cases = NextCommand("cases", everywhere, cause.lead.reproduce.command)
@@ -108,11 +106,6 @@ def _card_of(record: RunRecord, cause: Cause[Finding], clause: Clause | None) ->
 def cards_of(record: RunRecord, verdict: RunVerdict) -> Iterator[Card]:
     """Yield the cards of a run, the worst first."""
     return (_card_of(record, cause, verdict.clauses.get(cause.clause)) for cause in verdict.causes)
-
-
-def _shown_exchanges(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
-    """Return the exchanges of a finding that the record holds, in the order of the sequence."""
-    return tuple(record.exchanges[key] for key in finding.exchanges if key in record.exchanges)
 
 
 def _case_names(record: RunRecord, cases: Mapping[str, None] | tuple[str, ...]) -> list[str]:
@@ -235,8 +228,7 @@ def _build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[s
     `level`, `wording` and `source` are null if the catalogue lacks the clause. `sequence` is the minimal sequence that
     shows the finding; `arranged` was sent before it.
     """
-    run, shown = record.run, _shown_exchanges(record, finding)
-    texts = f"{finding.expected} {finding.seen}"
+    run = record.run
     of_clause = {name: getattr(clause, name, None) for name in ("level", "wording", "source")}
     around = {
         "target": target_of(record),
@@ -244,7 +236,7 @@ def _build(record: RunRecord, finding: Finding, clause: Clause | None) -> dict[s
         "started": run.started,
         "versions": run.versions,
         "case_names": _case_names(record, finding.cases),
-        "arranged": [exchange_entry(each) for each in earlier_writes(record, shown, texts)],
-        "sequence": [exchange_entry(each) for each in shown],
+        "arranged": [exchange_entry(each) for each in earlier_writes(record, finding)],
+        "sequence": [exchange_entry(each) for each in record.exchanges_of(finding)],
     }
     return dict(plain({**structs.asdict(finding), **of_clause, **around}))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from registry_contracts.evidence.findings import Finding
 from registry_contracts.evidence.record import RunRecord
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
@@ -16,7 +17,7 @@ from registry_contracts.interface.description import load_description, operation
 from registry_contracts.session.namespace import SUITE_PREFIX
 
 #: Identifiers of documents and temporary files in paths and bodies; longer than most words and schema names.
-_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
+IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NUMBER: Final = re.compile(r"/attachments/(\d+)(?:/|$)")
 _WRITES: Final = frozenset({"POST", "PUT", "DELETE"})
 #: Most writes that are shown: hundreds of cases may have written to a shared record.
@@ -28,18 +29,16 @@ _ATTACHMENT: Final = "attachment "
 _WORDS: Final = frozenset({"authentication", "attachments", "persist-temporary", "document-drafts"})
 
 
-def earlier_writes(record: RunRecord, shown: Sequence[Exchange], texts: str = "") -> tuple[Exchange, ...]:
-    """Return the earlier writes that exchanges rely on, in the order they were sent, and one request like theirs.
-
-    Args:
-        texts: those of the finding (expected and seen), which may name further records.
+def earlier_writes(record: RunRecord, finding: Finding) -> tuple[Exchange, ...]:
+    """Return the earlier writes that a finding relies on, in the order they were sent, and one request like its own.
 
     Returns:
-        Accepted writes in the same realm that name a record of the exchanges, or of a write that these need. Of other
-        cases only those that made the record; for a list also writes that may have added to it. The latest, at most a
-        dozen.
+        Accepted writes in the same realm that name a record of the finding's exchanges or texts, or of a write that
+        these need. Of other cases only those that made the record; for a list also writes that may have added to it.
+        The latest, at most a dozen.
     """
-    return _Search(record, shown, texts).writes() if shown else ()
+    shown = record.exchanges_of(finding)
+    return _Search(record, shown, f"{finding.expected} {finding.seen}").writes() if shown else ()
 
 
 class _Search:
@@ -51,7 +50,7 @@ class _Search:
         last = max((place for place, exchange in enumerate(everything) if exchange.id in ids), default=0)
         self._before = [exchange for exchange in reversed(everything[:last]) if exchange.id not in ids]
         self._wanted = {name for exchange in shown for name in _named(exchange) | _listed_documents(exchange)}
-        self._wanted |= {*_IDENTIFIER.findall(texts)}
+        self._wanted |= {*IDENTIFIER.findall(texts)}
         self._attempts = {(exchange.case, exchange.attempt) for exchange in shown}
         self._asked = {(exchange.operation, subject_of(exchange.url)) for exchange in shown}
         self._roles = {exchange.role for exchange in shown}
@@ -68,12 +67,14 @@ class _Search:
                     asked = True
                     self._take(exchange, found)
                 continue
-            # Of writes that replace each other, only the last counts: others would hide the one that made the record.
+            # Show only the last of several writes that replace each other: the dozen must have room for the write
+            # that made the record.
             place = exchange.method, urlsplit(exchange.url).path
             if place in replaced and not own:
                 continue
             if exchange.method == "DELETE" and not own:
-                # A record that another case saved and deleted is gone; only one that the settings name may be needed.
+                # What another case saved and deleted is gone. Only the deletion of a record that the settings name
+                # may matter.
                 replaced |= {("PUT", place[1])}
                 if any(name.startswith(SUITE_PREFIX) for name in _named(exchange)):
                     continue
@@ -130,8 +131,8 @@ def _named(exchange: Exchange) -> set[str]:
     parts = urlsplit(exchange.url)
     path = parts.path
     segments = {unquote(part) for part in path.split("/")} - _WORDS
-    segments |= {*_IDENTIFIER.findall(unquote(parts.query))}
-    names = {part for part in segments if _IDENTIFIER.fullmatch(part)}
+    segments |= {*IDENTIFIER.findall(unquote(parts.query))}
+    names = {part for part in segments if IDENTIFIER.fullmatch(part)}
     names |= {f"{_ATTACHMENT}{number}" for number in _NUMBER.findall(path)}
     own = readers.own_identifier(json_of(exchange.request_body))
     return names | ({own} if own else set())
@@ -142,7 +143,7 @@ def _answered(exchange: Exchange) -> set[str]:
     body = json_of(exchange.response.body) if exchange.response else None
     values = [value for value in readers.values(body) if isinstance(value, str | int)]
     numbers = (value for value in values if str(value).isdigit())
-    names = {value for value in values if isinstance(value, str) and _IDENTIFIER.fullmatch(value)}
+    names = {value for value in values if isinstance(value, str) and IDENTIFIER.fullmatch(value)}
     return names | {f"{_ATTACHMENT}{number}" for number in numbers}
 
 

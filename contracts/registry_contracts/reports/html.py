@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
-from itertools import groupby, islice
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
-
-from jinja2 import Environment
-from markupsafe import Markup, escape
 
 from registry_contracts.evidence.causes import Cause
 from registry_contracts.evidence.cells import Cell, counts_for
@@ -25,16 +21,14 @@ from registry_contracts.history.observed_facts import facts_of
 from registry_contracts.history.runs import Past, PastRun, read_past
 from registry_contracts.interface.operations import ANY_REALM
 from registry_contracts.reports.cards import Card, cards_of
-from registry_contracts.reports.pages import Limits, inlined, template_environment, within_limits
+from registry_contracts.reports.pages import Limits, html_template, inlined, within_limits
 from registry_contracts.reports.summary import counts_per_realm, deviation_groups, statuses, untested_groups
 from registry_contracts.reports.verdict_json import coverage_of_run
-from registry_contracts.safe_text import printable
 
 FILE_NAME: Final = "index.html"
 _PAGE: Final = "report.html.j2"
 _CASES_AT_MOST: Final = 6
 _POINTS_AT_MOST: Final = 6
-_MARKED_AT_MOST: Final = 20
 _EXCHANGES_AT_MOST: Final = 8
 _BODY_CHARACTERS: Final = 4_000
 _FLAKY_AT_MOST: Final = 30
@@ -67,13 +61,9 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> None:
     (folder / FILE_NAME).write_text(render(record, verdict, read_past(folder)), "utf-8", newline="\n")
 
 
-def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> str:
-    """Return the page: texts from outside are escaped, and only the page's own script may run.
-
-    Args:
-        past: the earlier runs.
-    """
-    known, cards = past or Past(), list(cards_of(record, verdict))
+def render(record: RunRecord, verdict: RunVerdict, past: Past) -> str:
+    """Return the page: texts from outside are escaped, and only the page's own script may run."""
+    cards = list(cards_of(record, verdict))
     content: dict[str, Any] = {
         "record": record,
         "run": record.run,
@@ -84,14 +74,14 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
         "realms": _realms(record, verdict),
         "meanings": MEANINGS,
         "deviations": deviation_groups(verdict),
-        "runs": _runs(record, verdict, known),
-        "flaky": _flaky(known),
+        "runs": _runs(record, verdict, past),
+        "flaky": _flaky(past),
         "broken": [case for case in record.cases if case.outcome is Verdict.ERROR],
         "untested": untested_groups(verdict.cells),
         "cases_at_most": _CASES_AT_MOST,
         "heading": heading,
-        "since": partial(_since, known),
-        "new": partial(_new, known),
+        "since": partial(_since, past),
+        "new": partial(_new, past),
         "families": _families(verdict),
         "facts": _facts(record),
         "cases_of": partial(_cases, {case.id: case for case in record.cases}),
@@ -109,31 +99,11 @@ def render(record: RunRecord, verdict: RunVerdict, past: Past | None = None) -> 
     def page(limits: Limits) -> str:
         on_it = cards[: limits.cards]
         carded = {finding.id for card in on_it for finding in card.cause.all_findings}
-        template = _environment(limits).get_template(_PAGE)
+        template = html_template(_PAGE, limits)
         texts = _exchanges(on_it, limits.budget)
         return template.render(**content, limits=limits, cards=on_it, texts=texts, carded=carded)
 
     return within_limits(page)
-
-
-@cache
-def _environment(limits: Limits) -> Environment:
-    environment = template_environment(limits)
-    environment.filters["marking"] = _marking
-    return environment
-
-
-def _marking(text: str, marks: Sequence[str]) -> Markup:
-    """Return an escaped text with the texts `marks` highlighted."""
-    text, wanted = printable(text), [printable(mark) for mark in marks if mark.strip()]
-    if not wanted:
-        return escape(text)
-    pattern = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
-    pieces, end = Markup(), 0
-    for match in islice(pattern.finditer(text), _MARKED_AT_MOST):
-        pieces += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
-        end = match.end()
-    return pieces + escape(text[end:])
 
 
 def _realms(record: RunRecord, verdict: RunVerdict) -> list[str]:

@@ -8,8 +8,7 @@ from registry_contracts.errors import UsageError
 from registry_contracts.evidence.run_folder import LATEST
 from registry_contracts.evidence.terms import FOLDER as DEVIATIONS
 from registry_contracts.evidence.terms import Deviation, read_deviations
-from registry_contracts.file_formats import FileName, convert, own_folder, read_text
-from registry_contracts.reports import verdict_json
+from registry_contracts.file_formats import FileName, convert, own_folder, read_file, read_text
 from registry_contracts.reports.verdict_json import FILE_NAME as VERDICT
 from registry_contracts.reports.verdict_json import VerdictFile
 
@@ -62,7 +61,7 @@ def last_run(reports: Path, run: str | None = None) -> tuple[str, VerdictFile] |
     if not path.exists():
         return None
     try:
-        return folder.name, verdict_json.read(path)
+        return folder.name, read_file(path, VerdictFile)
     except UsageError as error:
         raise UsageError(f"{error}; `python -m registry_contracts.reports {folder}` makes it again") from None
 

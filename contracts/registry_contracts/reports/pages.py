@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from registry_contracts.safe_text import cut, fenced, inline, many, printable
 
@@ -23,6 +25,8 @@ from registry_contracts.safe_text import cut, fenced, inline, many, printable
 _LARGEST: Final = 3_000_000
 #: Texts are never cut to fewer characters.
 _SHORTEST: Final = 24
+#: Most places in one text that are highlighted.
+_MARKED_AT_MOST: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +70,15 @@ def within_limits(render: Callable[[Limits], str]) -> str:
     return page
 
 
-def template_environment(limits: Limits) -> Environment:
-    """An environment for the HTML templates of this package; texts are escaped and made printable."""
+@cache
+def html_template(name: str, limits: Limits) -> Template:
+    """Return an HTML template, which escapes texts and makes them printable."""
     environment = _environment(autoescape=True, finalize=_finalize)
     environment.filters["cut"] = limits.cut
     environment.filters["clock"] = lambda moment: moment.replace("T", " ").partition(".")[0].partition("+")[0]
+    environment.filters["marking"] = _marking
     environment.tests["web"] = is_web
-    return environment
+    return environment.get_template(name)
 
 
 @cache
@@ -122,6 +128,19 @@ def inlined(style: str = "") -> dict[str, str]:
     texts = {"style": style + template_text("report.css"), "script": template_text("report.js")}
     hashes = {f"{name}_hash": _hash(text) for name, text in texts.items()}
     return {name: Markup(text) for name, text in texts.items()} | hashes  # noqa: S704 - the page's own
+
+
+def _marking(text: str, marks: Sequence[str]) -> Markup:
+    """Return an escaped text with the texts `marks` highlighted."""
+    text, wanted = printable(text), [printable(mark) for mark in marks if mark.strip()]
+    if not wanted:
+        return escape(text)
+    pattern = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
+    pieces, end = Markup(), 0
+    for match in islice(pattern.finditer(text), _MARKED_AT_MOST):
+        pieces += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
+        end = match.end()
+    return pieces + escape(text[end:])
 
 
 def is_web(address: str) -> bool:

@@ -1,6 +1,7 @@
-"""The shell script of a finding: it sends the requests by curl, and compares the answers with those of the run.
+"""What to type about a finding: this program's commands, and a shell script that needs only curl.
 
-It is made from the exchanges. It exits with 0 only if everything that the finding rests on is the same again.
+The script is made from the exchanges. It sends the requests and compares the answers with those of the run, and exits
+with 0 only if everything that the finding rests on is the same again.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -34,13 +35,15 @@ from registry_contracts.exchanges.transcript import (
 )
 from registry_contracts.interface.description import operations_with
 from registry_contracts.interface.profiles import Profile
+from registry_contracts.reports.earlier_writes import IDENTIFIER
 from registry_contracts.reports.pages import template_text
-from registry_contracts.reports.shell_commands import where_of
 from registry_contracts.safe_text import encodable, plain_line
 from registry_contracts.session.namespace import SUITE_PREFIX, TOKEN_LENGTH
 from registry_contracts.settings.embedded_sandbox import DEFAULT_SIZE_LIMIT, DOCUMENT_SIZE_LIMIT
 from registry_contracts.settings.target import ACCOUNT_ROLES, AUTHOR, EMBEDDED_IN_WORDS
 
+#: Options of a run that name its target and its reports.
+_WHERE: Final = ("--target", "--sandbox-arguments", "--reports")
 _LINE: Final = 400
 #: Checks that judge the class of the status only.
 _BY_STATUS: Final = frozenset(
@@ -49,7 +52,6 @@ _BY_STATUS: Final = frozenset(
 #: Checks that hold if the answer has an errors array.
 _BY_ERRORS: Final = frozenset({http.TURNED_DOWN.id, documents.ERRORS_ARRAY.id})
 _SIGN_IN: Final = "createToken"
-_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-]{11,128}")
 _NAME: Final = re.compile(r"[\w.-]{3,}", re.ASCII)
 _IDENTIFYING: Final = re.compile(r"[0-9]|\w[-.]\w")
 #: A number; a member whose name can be that of a shell variable.
@@ -66,6 +68,42 @@ _USAGE: Final = """#!/usr/bin/env bash
 # Exit codes: 0 the finding shows again, 1 the answers are different, 2 an account is not set or cannot sign in,
 # 3 no answer came, 4 the answers must be compared by eye.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class NextCommand:
+    """A command line to paste; `does` says what it does."""
+
+    name: str
+    does: str
+    line: str
+
+
+def own_commands(run_command: str, finding: Finding) -> tuple[NextCommand, ...]:
+    """Return this program's commands about a finding; they work in the folder where its run was started."""
+    where = where_of(run_command)
+    # The command names the target: files of a kept run must not decide where a password is sent.
+    given = [f"{name}={where[name]}" for name in ("--target", "--reports") if name in where]
+    explain = ["registry-contracts", "explain", finding.clause]
+    again = ["registry-contracts", "run", "--finding", finding.id, *given]
+    return (
+        NextCommand("explain", "Show the clause and its last verdicts", shlex.join(explain)),
+        NextCommand("again", "Run its case again, with its target, realm and seed", shlex.join(again)),
+    )
+
+
+def where_of(command: str) -> dict[str, str]:
+    """The values of --target, --sandbox-arguments and --reports in a run's command; none if it cannot be split."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return {}
+    given = {}
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        name, sign, value = word.partition("=")
+        if name in _WHERE:
+            given[name] = value if sign else after
+    return given
 
 
 def script(
@@ -162,7 +200,7 @@ class _Script:
             yield from self._comparison(exchange)
 
     def _comparison(self, exchange: Exchange) -> Iterator[str]:
-        """Commands that compare an answer with that of the run, as far as the finding rests on it."""
+        """Commands that compare the part of an answer that the finding rests on with that of the run."""
         response = exchange.response
         if response is None:
             yield "is none"
@@ -185,14 +223,17 @@ class _Script:
             yield f"holds {shell_word(response.body.decoded, (*self._slots, secret))}"
 
     def _items(self, exchange: Exchange, response: Response) -> str:
-        """The command that compares a list by records that the script or the finding name; others may have changed."""
+        """The command that compares a list by the records that the script or the finding names.
+
+        Other records may have changed since the run.
+        """
         query = dict(parse_qsl(urlsplit(exchange.url).query))
         most = query.get("$top", query.get("top", ""))
         if self._finding.check == documents.AT_MOST.id and most.isdecimal():
             records = readers.records(response) or [{}]
             names = (name for name in records[0] if response.text.count(f'"{name}"') == len(records))
             return f"more {most} {shlex.quote(next(names, ''))}"
-        # Without the answer that the text quotes.
+        # Leave out the quoted answer, which names every record of the list.
         seen = re.split(r"[\[{]", self._finding.seen)[0]
         words = _NAME.findall(f"{self._finding.expected} {seen}")
         named = {word for word in words if _IDENTIFYING.search(word) and word in response.text}
@@ -214,7 +255,7 @@ class _Script:
                 continue
             if _NUMBER.fullmatch(text) and member.lower().endswith("id"):
                 before = "/attachments/" + f'|"{member}"\\s*:\\s*"?' * (exchange.method != "GET")
-            elif _IDENTIFIER.fullmatch(text) and exchange.method != "GET" and self._new(text, exchange):
+            elif IDENTIFIER.fullmatch(text) and exchange.method != "GET" and self._new(text, exchange):
                 before = r"(?<![\w-])"
             else:
                 continue

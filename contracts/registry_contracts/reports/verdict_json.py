@@ -29,7 +29,6 @@ from registry_contracts.file_formats import (
     RunExitCode,
     RunWord,
     Seed,
-    read_file,
     same_outcome,
     write_file,
 )
@@ -176,15 +175,6 @@ def write(record: RunRecord, verdict: RunVerdict, folder: Path) -> Path:
         SuiteError: the content does not fit its own schema.
     """
     return write_file(folder / FILE_NAME, build(record, verdict), VerdictFile)
-
-
-def read(path: Path) -> VerdictFile:
-    """Read a `verdict.json`.
-
-    Raises:
-        UsageError: it is absent, or cannot be used; one line with its path.
-    """
-    return read_file(path, VerdictFile)
 
 
 def build(record: RunRecord, verdict: RunVerdict) -> VerdictFile:

@@ -1,7 +1,8 @@
 """Reads HAR files (HTTP Archive 1.2) of browsers, proxies and test tools.
 
-Requests are in file order, or in that of their times if one clock gave these. A body counts as unknown if its size,
-length, encoding or media type contradicts it. Answers of caches, service workers and stubs are not judged.
+Requests keep the order of the file, unless their times contradict it and come from one clock: then they are sorted by
+time. A body counts as unknown if its size, length, encoding or media type contradicts it. Answers of caches, service
+workers and stubs are not judged.
 """
 
 from __future__ import annotations

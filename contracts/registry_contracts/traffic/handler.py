@@ -29,7 +29,7 @@ _LARGEST_COPY: Final = 1024 * 1024
 OWN: Final = "Proxy-Status"
 #: aiohttp's server adds these to every answer.
 _ADDED: Final = ("Date", "Server", "Content-Type")
-#: In an answer of the service: the names of its headers, in small letters.
+#: Key under which an answer of the service keeps the names of its headers, in lower case.
 _GIVEN: Final = "given"
 #: How aiohttp's server decodes bytes of an address that are not UTF-8.
 _NO_TEXT: Final = re.compile("[\udc80-\udcff]")

@@ -159,7 +159,7 @@ class Judge:
             for key in filter(None, self._kinds(exchange, facts)):
                 self._worked[key] = True
         right = self._labelled(exchange, operation) and not faults and not _is_unread(exchange, operation)
-        # The document does not say whether a read tells by 204 that something is there or that nothing is.
+        # The document leaves open what 204 means in answer to a read: empty content, or that nothing is there.
         empty = (
             exchange.status == NO_CONTENT and operation.safe and operation.needs in ("draft", "attachment")
         )
@@ -173,7 +173,7 @@ class Judge:
         yield from findings
 
     def _kinds(self, exchange: Exchange, facts: RequestFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return keys for an accepted request: of its token with this operation, and of its contact; () for none."""
+        """Return two keys to note an accepted request: its token with this operation, and its contact; () for none."""
         site, operation, who = site_of(exchange.url), facts.operation.id, self._model.tokens.who(exchange)
         schema = str(dict(facts.query).get("schema"))
         token = () if who is None else (site, who, operation, exchange.realm, schema)

@@ -29,7 +29,7 @@ from registry_contracts.exchanges.redaction import (
 _NO_SECRETS: Final = frozenset({"null", "none", "undefined", "true", "false", "[object object]"})
 _SECRET_NAME: Final = re.compile(SENSITIVE_NAMES, re.IGNORECASE)
 _MEMBER: Final = re.compile(rf'("(?:{SENSITIVE_NAMES})"\s*:\s*")((?:[^"\\]|\\.)*)(")', re.IGNORECASE)
-#: An escaped letter, or another escape, so that an escaped backslash does not begin one.
+#: An escaped letter, or any other escape: of two backslashes the second one must not begin an escape.
 _ESCAPE: Final = re.compile(r"\\(?:u00(4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9a])|.)", re.IGNORECASE)
 _PARAMETER: Final = re.compile(
     rf"((?:^|[?&;])(?:{SENSITIVE_NAMES}|token)=)([^&;#\s]*)", re.IGNORECASE | re.ASCII

@@ -41,7 +41,7 @@ _OURS: Final = frozenset({"host", "expect"})
 _AUTOMATIC: Final = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 #: Many services close connections that were idle for five seconds; a request on such a connection would be lost.
 _IDLE_SECONDS: Final = 3.0
-#: Of a header, in bytes.
+#: Longest line of a head, in bytes.
 LONGEST_LINE: Final = 64 * 1024
 _BUFFER: Final = 128 * 1024
 

@@ -8,9 +8,8 @@ import pytest
 
 from registry_contracts.interface.catalogue import Level, load_catalogue
 from registry_contracts.proving.false_passes import false_passes
-from registry_contracts.proving.floor import Floor, Share
 from registry_contracts.proving.plan import calm_trials
-from registry_contracts.proving.report import Report
+from registry_contracts.proving.report import Floor, Report, Share
 from registry_contracts.proving.services import AND, draw_services, drawable, together
 from registry_contracts.proving.trials import FAITHFUL, Found, Kind, Outcome, Part, Result, Trial
 from registry_contracts.sandbox.habits import Habits

@@ -11,8 +11,9 @@ import pytest
 from registry_contracts.errors import RegistryContractsError
 from registry_contracts.evidence import run_comparison, terms
 from registry_contracts.evidence.run_folder import collect
+from registry_contracts.file_formats import read_file
 from registry_contracts.history import baseline, runs
-from registry_contracts.reports import verdict_json
+from registry_contracts.reports.verdict_json import VerdictFile
 from registry_contracts.session import ledger
 from registry_contracts.settings.settings_reader import load_target
 from registry_contracts.traffic.archive import read_har
@@ -23,7 +24,7 @@ from tests.meta.sandbox_client import settings_of
 
 #: Name of a file → what reads it.
 FILES: dict[str, Callable[[Path], object]] = {
-    "verdict.json": verdict_json.read,
+    "verdict.json": lambda path: read_file(path, VerdictFile),
     "observations.json": lambda path: run_comparison.read_observations(path.parent).facts,
     "run.json": lambda path: collect(path.parent),
     "drift.json": lambda path: baseline.load_drift_settings(path.parent),

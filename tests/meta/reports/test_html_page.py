@@ -8,6 +8,7 @@ from playwright.sync_api import Browser
 
 from registry_contracts.evidence.terms import Terms
 from registry_contracts.evidence.verdicts import judge
+from registry_contracts.history.runs import Past
 from registry_contracts.reports import html
 from tests.meta.evidence import sample_records
 from tests.meta.evidence.sample_records import Story, deviation
@@ -62,7 +63,7 @@ def test_the_page_asks_nothing_of_the_network_and_every_link_within_leads_somewh
 def test_an_issue_is_a_link_only_where_it_is_an_address_of_the_web(story: Story) -> None:
     story.contradicts("draft-get-content")
     terms = Terms(deviations=(deviation(issue="javascript:alert(3)"),))
-    page = html.render(record := story.record(terms), judge(record, sample_records.CATALOGUE))
+    page = html.render(record := story.record(terms), judge(record, sample_records.CATALOGUE), Past())
     assert "<code>javascript:alert(3)</code>" in page
     assert 'href="javascript' not in page
 

@@ -220,5 +220,7 @@ def test_a_finding_takes_along_the_writes_it_relies_on() -> None:
         save(9),
     ]
     record = run_record(exchanges={each.id: each for each in everything})
-    assert [each.id for each in earlier_writes(record, [shown])] == ["x-2", "x-6", "x-10"]
-    assert earlier_writes(record, []) == ()
+    finding = partial(sample_records.finding, sample_records.case("a", "fail"))
+    relied_on = earlier_writes(record, finding(exchanges=(shown.id,)))
+    assert [each.id for each in relied_on] == ["x-2", "x-6", "x-10"]
+    assert earlier_writes(record, finding(exchanges=())) == ()
