@@ -28,10 +28,11 @@ from registry_contracts.exchanges.exchange import Exchange, Response, read_times
 from registry_contracts.exchanges.foreign_answers import page_words
 from registry_contracts.exchanges.readers import Ambiguous, records
 from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.plugin.case import Case, Ending
 from registry_contracts.plugin.worker import Worker
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.authentication import NO_TOKEN, SIGN_IN, Token
+from registry_contracts.session.authentication import NO_TOKEN, Token
 from registry_contracts.session.session import Session, wait_for_start
 from registry_contracts.settings.target import (
     ACCOUNT_ROLES,

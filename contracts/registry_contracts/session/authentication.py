@@ -17,6 +17,7 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response, read_timestamp
 from registry_contracts.exchanges.foreign_answers import GATEWAY_STATUSES, page_words
 from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.session.breaker import Breaker
 from registry_contracts.session.pipeline import Request, Stage, encoded, plain_request
 from registry_contracts.session.shared_state import SharedState
@@ -170,7 +171,6 @@ def clock_ahead(answer: Response, now: datetime) -> float | None:
         return None
 
 
-SIGN_IN: Final = "createToken"
 #: Credentials are missing or invalid (RFC 9110, 15.5.2).
 _UNAUTHENTICATED: Final = 401
 #: Statuses of a refusal that may concern the account (RFC 9110, 15.5.2 and 15.5.4).

@@ -28,6 +28,7 @@ from registry_contracts.exchanges.foreign_answers import (
     perhaps_foreign,
 )
 from registry_contracts.interface.description import operations_with
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
 from registry_contracts.session.budgets import RequestBudget
 from registry_contracts.session.pace import Pace
@@ -50,7 +51,6 @@ _MOST_LOST: Final = 3
 _CONTROL_SECONDS: Final = 5.0
 #: A request has at least so long, however little of a time limit is left.
 _LEAST_SECONDS: Final = 0.5
-_SIGN_IN: Final = "createToken"
 #: An idempotent write; no operation shows whether it took effect.
 _REPEATABLE: Final = "updateContact"
 _SAFE: Final = ("GET", "HEAD")
@@ -170,7 +170,7 @@ class Retry:
         later = answer is not None and (answer.status == _TOO_MANY or _requested_wait(answer) > 0)
         others = not later and self._others_are_answered(request)
         self.breaker.missed(exchange.operation, fault, spent)
-        if not others or fault in TIMED_OUT or request.operation == _SIGN_IN:
+        if not others or fault in TIMED_OUT or request.operation == SIGN_IN:
             return
         exchange.blocked = self._is_blocked(request, fault, repeated=exchange.retries > 0)
         exchange.fault = blocked_words(fault) if exchange.blocked else fault

@@ -141,7 +141,7 @@ class SharedState:
     def renewed(self, name: str, make: Callable[[], T], fits: Callable[[T], bool] = lambda _: True) -> T:
         """The value of a name; made anew if there is none, or if `fits` rejects it."""
         path = self._path(name)
-        with FileLock(f"{path}.lock"):
+        with self.lock(name):
             if path.exists() and fits(kept := cast(T, _unpickled(path.read_bytes()))):
                 return kept
             made = make()
@@ -152,7 +152,7 @@ class SharedState:
     def held(self, name: str, new: Callable[[], T]) -> Iterator[T]:
         """The value of a name, or `new()`, under a lock; it is stored at the end, unless the body raises."""
         path = self._path(name)
-        with FileLock(f"{path}.lock"):
+        with self.lock(name):
             kept = path.read_bytes() if path.exists() else b""
             value = cast(T, _unpickled(kept)) if kept else new()
             yield value
@@ -178,6 +178,10 @@ class SharedState:
     def take(self, counter: str) -> int:
         """The next number of a counter, from 0."""
         return next_number(self._path(f"counter {counter}"))
+
+    def lock(self, name: str) -> FileLock:
+        """A lock of this name, which one process can hold at a time."""
+        return FileLock(f"{self._path(name)}.lock")
 
     def _path(self, name: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
