@@ -1,7 +1,8 @@
 """Recognises answers that an intermediary gave instead of the service, in runs, `check` and `proxy`.
 
-No service of this interface gives some answers. Others are odd for their operation: it must answer something else, or
-has always answered differently. If odd answers keep coming while other requests are answered, they are the service's.
+Some answers cannot come from a service of this interface. Others are odd for their operation: the document requires
+another answer, or all earlier ones were different. If odd answers are repeated while other requests are answered as
+usual, they count as the service's own.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ class ForeignAnswers:
         return answer is not None and (place, _form(answer)) in self._own
 
     def interfered(self, site: str = "") -> bool:
-        """Whether something on the way answered a request to a site: a challenge, a page, or oddly until repeated."""
+        """Whether an intermediary answered a request to a site: with a challenge or a page, or oddly until a retry."""
         return site in self._interfered
 
     def _note(self, exchange: Exchange, answer: Response, place: _Place) -> None:

@@ -246,8 +246,8 @@ def _conclusion(
     if confirmed:
         must = _about_a_must((each.clause for each in confirmed), worker)
         own = any(each.clause in case.clauses for each in confirmed)
-        # Only a must of the case's own clauses outweighs an obstacle. A should does not, nor does a finding of the
-        # universal checks, which says nothing about the clauses of the case.
+        # An obstacle leaves the case inconclusive, unless a must of its own clauses is contradicted. A finding of the
+        # universal checks says nothing about the clauses of the case.
         blocked = ending.verdict is Verdict.INCONCLUSIVE and not (own and must)
         stays = ending.verdict is Verdict.ERROR or blocked
         return first, ending if stays else Ending(Verdict.FAIL if must else Verdict.ADVISORY)

@@ -115,7 +115,7 @@ class Session:
         target, pace = self.target, self.target.pace
         rate, places = (None, None) if target.is_sandbox else (pace.requests_per_second, pace.concurrency)
         self.breaker = Breaker(stop, self.shared)
-        self._budget = budget = RequestBudget(self.private, request_budget)
+        self._budget = budget = RequestBudget(self.shared, request_budget)
         transport = Transport(target, self._may_follow)
         self._pace = Pace(transport, self.shared, rate, places)
         self._retry = Retry(self._pace, target, transport, self.breaker, budget, self.redactor.text)
