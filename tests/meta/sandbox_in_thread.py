@@ -14,4 +14,4 @@ def pytest_contract_sandbox(size_limit: int, arguments: Sequence[str]) -> Simple
     """Serve one run."""
     served = ExitStack()
     url = served.enter_context(sandbox("--size-limit", str(size_limit), *arguments))
-    return SimpleNamespace(base_url=url, ask_to_end=lambda: None, stop=served.close)
+    return SimpleNamespace(base_url=url, stop=served.close)

@@ -125,6 +125,8 @@ UNKNOWN_BODY: Final = Body(whole=False)
 
 
 NO_CONTENT: Final = 204
+#: Statuses that say that what was asked for is not there (RFC 9110); other refusals may concern the account.
+NOT_THERE: Final = (404, 410)
 _SEE_OTHER: Final = 303
 _DOCUMENT_PATH: Final = "/documents/"
 #: Addresses of an attachment and of its thumbnail, which a service may deliver by a redirect.

@@ -1,7 +1,8 @@
 """Recognises answers that an intermediary gave instead of the service, in runs, `check` and `proxy`.
 
-No service of this interface gives some answers. Others are odd for their operation: it must answer something else, or
-has always answered differently. If odd answers keep coming while other requests are answered, they are the service's.
+Some answers cannot come from a service of this interface. Others are odd for their operation: the document requires
+another answer, or all earlier ones were different. If odd answers are repeated while other requests are answered as
+usual, they count as the service's own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 from registry_contracts.exchanges.exchange import NO_CONTENT, Exchange, Response
 from registry_contracts.exchanges.intermediaries import challenge, marks, store
 from registry_contracts.interface.description import load_description, operations_with
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.safe_text import cut, plain_line
 
 #: Statuses that ask the client to try again later, and say nothing about the request (RFC 6585, 8470, 9110).
@@ -36,7 +38,6 @@ _KNOWN_AFTER: Final = 2
 _SITE_KNOWN_AFTER: Final = 3
 #: Writes usually have a date if at least so many have one for each that has none.
 _DATED_FOR_ONE: Final = 4
-_SIGN_IN: Final = "createToken"
 _EXISTS: Final = "draftExists"
 _NO_BODY: Final = "none"
 _FAILED: Final = 500
@@ -68,7 +69,7 @@ def environment_fault(answer: Response, operation: str | None) -> str | None:
 def _redirected(answer: Response, operation: str | None) -> str | None:
     """The fault if a sign-in is redirected, or a write to another host."""
     to = plain_line(_address_of(answer.headers.get("location", ""))) or _ANOTHER_PATH
-    if operation == _SIGN_IN and answer.redirect:
+    if operation == SIGN_IN and answer.redirect:
         return f"a redirect to {to} instead of a token: name the service's own address as the base URL"
     written = answer.redirect and not answer.success and operation in operations_with(safe=False)
     return f"a redirect to {to}" if written and to not in (_ANOTHER_PATH, _address_of(answer.url)) else None
@@ -120,7 +121,7 @@ def perhaps_foreign(exchange: Exchange) -> str:
 
 def harmless(exchange: Exchange) -> bool:
     """Whether a request can be repeated without effect: a read or a sign-in."""
-    return exchange.method in ("GET", "HEAD") or exchange.operation == _SIGN_IN
+    return exchange.method in ("GET", "HEAD") or exchange.operation == SIGN_IN
 
 
 #: Site and operation.
@@ -205,7 +206,7 @@ class ForeignAnswers:
         return answer is not None and (place, _form(answer)) in self._own
 
     def interfered(self, site: str = "") -> bool:
-        """Whether something on the way answered a request to a site: a challenge, a page, or oddly until repeated."""
+        """Whether an intermediary answered a request to a site: with a challenge or a page, or oddly until a retry."""
         return site in self._interfered
 
     def _note(self, exchange: Exchange, answer: Response, place: _Place) -> None:
@@ -219,7 +220,7 @@ class ForeignAnswers:
         if answer.success or (answer.refusal and (self._is_known(place) or place[0] in self._interfered)):
             self._rows.pop(place, None)
         # A filter may refuse a sign-in for its content, so only a successful one counts as the site's answer.
-        shown = harmless(exchange) and (answer.success or exchange.operation != _SIGN_IN)
+        shown = harmless(exchange) and (answer.success or exchange.operation != SIGN_IN)
         if shown and not answer.hops and not exchange.undated:
             (site, operation), borne = place, _signature(answer)
             self._everywhere[site] = self._everywhere.get(site, borne) & borne
@@ -247,7 +248,7 @@ class ForeignAnswers:
             kind = answer.media_type or "unknown"
             body = "an empty body" if answer.bodiless else f"a body of type {kind}"
             return f"{body} with status {answer.status} instead of content{marks(answer.headers)}"
-        usual = place in self._refusing_in_json or exchange.operation == _SIGN_IN
+        usual = place in self._refusing_in_json or exchange.operation == SIGN_IN
         page = answer.refusal and answer.hollow_page and harmless(exchange)
         return page_words(answer) if page and usual else None
 
@@ -321,4 +322,4 @@ def _owes_json(operation: str | None) -> bool:
     if known is None:
         return False
     reads = known.method == "GET" and known.answers != "file"
-    return reads or known.id == _SIGN_IN or known.stores == "submission"
+    return reads or known.id == SIGN_IN or known.stores == "submission"

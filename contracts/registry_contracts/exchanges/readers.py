@@ -244,7 +244,7 @@ def common(first: Any, second: Any) -> Any:
 
 
 def header_missing(answer: Response, document: dict[str, Any]) -> str:
-    """The members of a document's header that the best copy in the body lacks; empty if a copy has all.
+    """The members of a document's header that the most complete copy in the body lacks; empty if a copy has all.
 
     Lists count as sets, and a header may have additional members.
     """

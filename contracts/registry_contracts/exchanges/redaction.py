@@ -24,8 +24,11 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from registry_contracts.exchanges.exchange import NO_BODY, Body, Exchange, Headers, read_timestamp
 from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import SIGN_IN
 
 REDACTED = "[redacted]"
+#: How the address of a sign-in ends.
+SIGN_IN_PATH: Final = "/authentication/token"
 #: Headers whose value is always a credential.
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 #: Stands for a role's own token in a redacted Authorization header.
@@ -359,7 +362,7 @@ def authorization_template(headers: Headers, redactor: Redactor) -> str | None:
 def learn_tokens(exchange: Exchange, redactor: Redactor) -> None:
     """Learn the tokens in an answer to signing in, before anything of it is written."""
     response = exchange.response
-    if exchange.operation == "createToken" and response is not None and response.success:
+    if exchange.operation == SIGN_IN and response is not None and response.success:
         for token in tokens_in(response.json):
             redactor.learn(token)
 
@@ -380,10 +383,9 @@ def tokens_in(value: Any) -> Iterator[str]:
 
 def is_sign_in(exchange: Exchange) -> bool:
     """Whether an exchange is a sign-in, by its method and path."""
-    return exchange.url.partition("?")[0].rstrip("/").endswith(_SIGN_IN) and exchange.method == "POST"
+    return exchange.url.partition("?")[0].rstrip("/").endswith(SIGN_IN_PATH) and exchange.method == "POST"
 
 
-_SIGN_IN: Final = "/authentication/token"
 _TOKEN_MEMBER: Final = "authenticationToken"  # noqa: S105 - the name of a member
 #: Members of a body and parameters of a query that hold secrets, whatever their value.
 SENSITIVE_NAMES: Final = (

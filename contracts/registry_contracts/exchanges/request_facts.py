@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import jsonschema_rs
 
 from registry_contracts.exchanges.exchange import Exchange, Headers
-from registry_contracts.exchanges.redaction import REDACTED
+from registry_contracts.exchanges.redaction import REDACTED, SIGN_IN_PATH
 from registry_contracts.file_formats import json_value, nests_deeper
 from registry_contracts.interface.catalogue import Clause, load_catalogue
 from registry_contracts.interface.description import Operation, load_description
@@ -446,4 +446,4 @@ def subject_of(url: str) -> str:
 
 def writes(method: str, url: str) -> bool:
     """Whether a request may change anything; signing in does not."""
-    return method.upper() not in _READS and not urlsplit(url).path.endswith("/authentication/token")
+    return method.upper() not in _READS and not urlsplit(url).path.endswith(SIGN_IN_PATH)

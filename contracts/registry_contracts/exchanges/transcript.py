@@ -12,6 +12,7 @@ from registry_contracts.exchanges.exchange import Body, Exchange, Headers
 from registry_contracts.exchanges.redaction import REDACTED, SWAPPED, TOKEN, UNKNOWN
 from registry_contracts.file_formats import json_value
 from registry_contracts.interface.description import where_in_words
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.safe_text import encodable, printable
 from registry_contracts.settings.target import ACCOUNT_ROLES, AUTHOR
 
@@ -168,7 +169,7 @@ def body_words(
     # A pasted line must not contain a line feed; a script's file may.
     if text is None or "\0" in text or (file == "-" and _CONTROL.search(text)):
         return f"printf {octal(body.content)}", from_file
-    kind = PASSWORD_VARIABLE if exchange.operation == "createToken" else TOKEN_VARIABLE
+    kind = PASSWORD_VARIABLE if exchange.operation == SIGN_IN else TOKEN_VARIABLE
     return "", ["--data-raw", shell_word(text, (*slots, secret_slot(kind, exchange.role)))]
 
 

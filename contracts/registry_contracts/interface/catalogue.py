@@ -56,9 +56,9 @@ class Clause:
     `needs` lists the settings (``realm.…``, ``attachments.…``) and further accounts (``account.…``) that a target
     must have. `otherwise` is the other reading of a should. `realms` are where the clause is judged, by default the
     realms of its operations. `message` and `status` are what the document gives for the answer, with ``${realm}``
-    for the realm's name. `untested` says why no test is possible. `spares` names server variants: faithful services
-    that a careless test of the clause would accuse, so that its cases have to spare them. Of a should they may be the
-    other reading, of which its cases advise only.
+    for the realm's name. `untested` says why no test is possible. `spares` names server variants that obey the
+    document although a careless test of the clause would report them; the cases of the clause must not. For a should,
+    such a variant may follow the other reading, and is reported as advisory only.
     """
 
     id: _Id

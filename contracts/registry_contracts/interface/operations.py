@@ -15,6 +15,9 @@ WORKFLOW_REALMS = (*DOCUMENT_REALMS, "ort-dev")
 ANY_REALM = "any"
 """The pseudo-realm of operations without realms."""
 
+SIGN_IN = "createToken"
+"""The operation that issues tokens."""
+
 _REALMS_OF = {"document": DOCUMENT_REALMS, "workflow": WORKFLOW_REALMS, "none": (ANY_REALM,)}
 _FAMILY_OF = {
     "Authentication": "token",

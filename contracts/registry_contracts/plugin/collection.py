@@ -154,9 +154,9 @@ def _reason_to_drop(case: Case, selection: Selection) -> str | None:
 def _needed(consumer: Consumer, cases: set[Case]) -> set[Case]:
     """The cases that a consumer needs.
 
-    A case is needed when it exercises an operation of the consumer. A case on another operation is needed when the
-    consumer relies on its clause, and no case on the consumer's own operations is sure to judge that clause. Rotated
-    cases are not sure to: they explore, and may miss some of their clauses.
+    A case is needed if it exercises an operation of the consumer. A case on another operation is needed if the consumer
+    relies on its clause, and no case on the consumer's own operations always judges that clause. Rotated cases may miss
+    some of their clauses, since they explore.
     """
     catalogue, offered = load_catalogue(), load_description().operations
 

@@ -20,9 +20,6 @@ class Sandbox(Protocol):
     def base_url(self) -> str:
         """Where it answers."""
 
-    def ask_to_end(self) -> None:
-        """Tell it that no more requests follow; do not wait for its end."""
-
     def stop(self) -> None:
         """End it; a second call does nothing."""
 

@@ -28,10 +28,11 @@ from registry_contracts.exchanges.exchange import Exchange, Response, read_times
 from registry_contracts.exchanges.foreign_answers import page_words
 from registry_contracts.exchanges.readers import Ambiguous, records
 from registry_contracts.interface.description import load_description
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.plugin.case import Case, Ending
 from registry_contracts.plugin.worker import Worker
 from registry_contracts.session.actor import Actor
-from registry_contracts.session.authentication import NO_TOKEN, SIGN_IN, Token
+from registry_contracts.session.authentication import NO_TOKEN, UNAUTHENTICATED, Token
 from registry_contracts.session.session import Session, wait_for_start
 from registry_contracts.settings.target import (
     ACCOUNT_ROLES,
@@ -48,7 +49,6 @@ from registry_contracts.settings.target import (
 _MOST_REQUESTS: Final = 12
 #: How many seconds signing in may take, and then all other checks of a run.
 LONGEST_SECONDS: Final = 8.0
-_UNAUTHENTICATED: Final = 401
 _FORBIDDEN: Final = 403
 #: Statuses of an address that is not the service's.
 _NOT_THERE: Final = (404, 405, 410)
@@ -486,7 +486,7 @@ def _schema_unknown(realm: str, setting: str, refusal: str, *, stops: bool) -> D
 def _about_the_token(answer: Response) -> bool:
     """Whether a refusal concerns the token: by its status 401, or by its text unless 403 says that rights lack."""
     named = any(word in answer.text.lower() for word in ("token", "bearer", "authorization"))
-    return answer.status == _UNAUTHENTICATED or (answer.refusal and answer.status != _FORBIDDEN and named)
+    return answer.status == UNAUTHENTICATED or (answer.refusal and answer.status != _FORBIDDEN and named)
 
 
 def _address(url: str) -> tuple[State, str]:

@@ -33,6 +33,7 @@ from registry_contracts.errors import SuiteError
 from registry_contracts.evidence.findings import ConsumerScope, Finding, scope_of
 from registry_contracts.evidence.record import QUIET, Verdict
 from registry_contracts.interface.catalogue import Level
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.interface.profiles import Profile
 from registry_contracts.plugin.case import Case, Ending, case_of, is_case
 from registry_contracts.plugin.worker import MAIN, WORKER, Worker
@@ -245,8 +246,8 @@ def _conclusion(
     if confirmed:
         must = _about_a_must((each.clause for each in confirmed), worker)
         own = any(each.clause in case.clauses for each in confirmed)
-        # Only a must of the case's own clauses outweighs an obstacle. A should does not, nor does a finding of the
-        # universal checks, which says nothing about the clauses of the case.
+        # An obstacle leaves the case inconclusive, unless a must of its own clauses is contradicted. A finding of the
+        # universal checks says nothing about the clauses of the case.
         blocked = ending.verdict is Verdict.INCONCLUSIVE and not (own and must)
         stays = ending.verdict is Verdict.ERROR or blocked
         return first, ending if stays else Ending(Verdict.FAIL if must else Verdict.ADVISORY)
@@ -348,7 +349,7 @@ def _ending_of(error: BaseException) -> Ending:
         mistake = next(broke, None)
         return _ending_of(mistake) if mistake else Ending(Verdict.INCONCLUSIVE, _TRIES_DIFFER)
     if isinstance(error, INCONCLUSIVE):
-        refused = Blocked("createToken", str(error)) if isinstance(error, NoTokenError) else error
+        refused = Blocked(SIGN_IN, str(error)) if isinstance(error, NoTokenError) else error
         return Ending(Verdict.INCONCLUSIVE, str(error), refused if isinstance(refused, Blocked) else None)
     if isinstance(error, (Untested, pytest.skip.Exception)):
         return Ending(Verdict.UNTESTED, str(error), settings=getattr(error, "settings", ()))

@@ -229,8 +229,6 @@ class Run:
         finally:
             # Remove what was created, even if the lines before failed.
             self.sent.update(self.worker.finish())
-        if self.sandbox is not None:
-            self.sandbox.ask_to_end()  # while the reports are written
         self.write_facts(finished=True)
         parts = sorted(self.folder.glob("ledger-*.jsonl"))
         (self.folder / LEDGER_FILE).write_text("".join(part.read_text("utf-8") for part in parts), "utf-8")

@@ -51,11 +51,6 @@ class ForkedSandbox:
             self._process = _FORKS.Process(target=_serve, args=(words, listener))
             self._process.start()
 
-    def ask_to_end(self) -> None:
-        """Ask it to end, and do not wait."""
-        self._read_counts()
-        self._process.terminate()
-
     def stop(self) -> None:
         """End it, by force if it does not end in time; a second call does nothing."""
         self._read_counts()

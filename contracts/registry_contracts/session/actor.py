@@ -17,8 +17,7 @@ from msgspec import UNSET, UnsetType
 
 from registry_contracts.exchanges.exchange import NO_CONTENT, Exchange
 from registry_contracts.interface.description import load_description
-from registry_contracts.interface.operations import Operation
-from registry_contracts.session.authentication import SIGN_IN
+from registry_contracts.interface.operations import SIGN_IN, Operation
 from registry_contracts.session.pipeline import Request, encoded, listed_headers
 from registry_contracts.session.session import Session
 from registry_contracts.session.shared_state import SharedState
@@ -50,7 +49,7 @@ class OperationCalls:
     draft_exists, delete_draft = _at("draftExists"), _at("deleteDraft")
     list_attachments, attachment_exists = _at("listAttachments"), _at("attachmentExists")
     get_attachment, get_attachment_thumbnail = _at("getAttachment"), _at("getAttachmentThumbnail")
-    create_token, list_drafts = _at("createToken"), _at("listDrafts")
+    create_token, list_drafts = _at(SIGN_IN), _at("listDrafts")
 
 
 @dataclass(eq=False, repr=False)

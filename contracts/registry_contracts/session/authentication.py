@@ -17,6 +17,7 @@ from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import TOKEN_ENDED, Exchange, Response, read_timestamp
 from registry_contracts.exchanges.foreign_answers import GATEWAY_STATUSES, page_words
 from registry_contracts.interface.catalogue import load_catalogue
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.session.breaker import Breaker
 from registry_contracts.session.pipeline import Request, Stage, encoded, plain_request
 from registry_contracts.session.shared_state import SharedState
@@ -84,7 +85,7 @@ class TokenStore:
     _expired_once: set[str] = field(default_factory=set)
 
     def token(self, role: str, *, as_it_is: bool = False) -> Token:
-        """The role's token, issued on first use by any worker; `as_it_is` does not renew it."""
+        """The role's token, issued on first use by any worker; with `as_it_is` it is not renewed, even if it ends."""
         token = self._tokens.get(role)
         if token is not None and (as_it_is or not token.ending):
             return token
@@ -170,11 +171,10 @@ def clock_ahead(answer: Response, now: datetime) -> float | None:
         return None
 
 
-SIGN_IN: Final = "createToken"
 #: Credentials are missing or invalid (RFC 9110, 15.5.2).
-_UNAUTHENTICATED: Final = 401
+UNAUTHENTICATED: Final = 401
 #: Statuses of a refusal that may concern the account (RFC 9110, 15.5.2 and 15.5.4).
-FOR_THE_ACCOUNT: Final = (_UNAUTHENTICATED, 403)
+FOR_THE_ACCOUNT: Final = (UNAUTHENTICATED, 403)
 #: Key in the shared state of the tokens that ended early.
 _ENDED_EARLY: Final = "which tokens ended early"
 #: The fault to count for each of them.
@@ -205,7 +205,7 @@ class EarlyEnd:
 
 @dataclass(eq=False, repr=False)
 class Authentication:
-    """Adds the role's token to requests, and repeats a request whose token had ended.
+    """Adds the role's token to requests, and repeats a request whose token was no longer valid.
 
     `note_fault` is called with each exchange whose token was refused for no visible reason, and a text.
     """
@@ -298,7 +298,7 @@ class Authentication:
         return True
 
     def _early(self, request: Request, answer: Response) -> tuple[str, str] | None:
-        """The refused token, as text, and when it was issued, if it had no reason to end; it is then dropped.
+        """The refused token, as text, and when it was issued, if it should still be valid; it is then dropped.
 
         None if the refusal is not about the token, or if the operation is known to refuse every token of the role.
         """
@@ -354,4 +354,4 @@ def _not_known(answer: Response | None) -> bool:
     if answer is None or not answer.refusal:
         return False
     anonymous = load_catalogue().clause("workflow-anonymous").message or ""
-    return answer.status == _UNAUTHENTICATED or readers.contains_message(answer, anonymous)
+    return answer.status == UNAUTHENTICATED or readers.contains_message(answer, anonymous)

@@ -26,9 +26,9 @@ LONGEST_OUTAGE_SECONDS = 20.0
 #: Seconds that a run may lose to faults, and how much each answered request adds to them.
 LOST_SECONDS = 300.0
 LOST_SECONDS_PER_ANSWER = 0.05
-#: Time-outs in a row after which an operation is given up; a single attempt may time out on purpose.
+#: An operation is given up after so many time-outs in a row; a single attempt of a case may time out on purpose.
 GIVE_UP_AFTER = 4
-#: The same for requests without an answer, each after its retries: something else answered for the service.
+#: It is also given up after so many requests in a row without an answer of the service, each after its retries.
 GIVE_UP_FAULTY_AFTER = 10
 _FIRST_PAUSE_SECONDS: Final = 0.25
 _LONGEST_PAUSE_SECONDS: Final = 4.0

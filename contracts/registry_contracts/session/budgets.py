@@ -17,11 +17,13 @@ from registry_contracts.errors import EnvironmentFault, UsageError
 from registry_contracts.file_formats import convert, parse, read_bytes
 from registry_contracts.session.namespace import KEPT_PREFIX
 from registry_contracts.session.pipeline import Request
-from registry_contracts.session.shared_state import SharedState, next_number
+from registry_contracts.session.shared_state import SharedState
 
 #: One in so many requests is reserved for signing in, cleaning and sweeping; but at least so many requests.
 _KEPT_BACK: Final = 20
 _LEAST_KEPT_BACK: Final = 20
+#: The counter of the requests in the shared state.
+_SENT: Final = "requests"
 
 
 class BudgetSpent(EnvironmentFault):
@@ -29,12 +31,11 @@ class BudgetSpent(EnvironmentFault):
 
 
 class RequestBudget:
-    """How many requests a run may send, retries included (None for no limit); counted in its private folder."""
+    """How many requests a run may send, retries included (None for no limit); all its processes count together."""
 
-    def __init__(self, folder: Path, most: int | None) -> None:
-        self._most = most
+    def __init__(self, shared: SharedState, most: int | None) -> None:
+        self._shared, self._most = shared, most
         self._kept_back = max(min(_LEAST_KEPT_BACK, (most or 0) // 4), (most or 0) // _KEPT_BACK)
-        self._path = folder / "requests"
 
     def take(self, *, essential: bool = False) -> None:
         """Count one request before it is sent; raises `BudgetSpent` if there is no room.
@@ -46,8 +47,7 @@ class RequestBudget:
             return
         limit = self._most if essential else self._most - self._kept_back
         # Check before counting: a refused request must not count.
-        sent = self._path.stat().st_size if self._path.exists() else 0
-        if sent >= limit or next_number(self._path) >= limit:
+        if self._shared.taken(_SENT) >= limit or self._shared.take(_SENT) >= limit:
             kept = "" if essential else f", {limit:,} of them for cases"
             raise BudgetSpent(
                 f"the request budget of this run is spent: {self._most:,}{kept} (setting pace.request_budget)"

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from registry_contracts.errors import EnvironmentFault, UsageError
 from registry_contracts.exchanges import readers
-from registry_contracts.exchanges.exchange import Exchange, Response, read_timestamp
+from registry_contracts.exchanges.exchange import NOT_THERE, Exchange, Response, read_timestamp
 from registry_contracts.file_formats import OpenFormat, is_file, own_folder, read_file
 from registry_contracts.interface.description import load_description, operations_with
 from registry_contracts.interface.operations import PERMANENT_KINDS, is_valid_uid
@@ -55,8 +55,6 @@ from registry_contracts.settings.target import ANONYMOUS, AUTHOR, DOCUMENT_REALM
 CLEANING: Final = "[cleaning]"
 #: How long an interrupted write may still take to have an effect.
 _SETTLING_SECONDS: Final = 1.0
-#: Statuses that mean that the draft is absent; any other refusal may concern the account.
-_GONE: Final = (404, 410)
 #: Realm, identifier, and another Realm header if the draft was saved with one, as `realm_as_sent` writes it.
 Place = tuple[str, str, str]
 _DRAFT: Final = re.compile(r"/documents/([^/]+)/versions/draft$")
@@ -67,12 +65,12 @@ def delete_or_explain(
 ) -> str | None:
     """Delete a draft as each role that saved it; return why it is still there, or None if it is gone.
 
-    The document does not say who owns a draft that several accounts saved, or how deleting another's draft is answered.
-    So every saver must get the answer that it is gone; if one is refused, other accounts try.
+    The document does not say who owns a draft that several accounts saved, or how the deletion of somebody else's draft
+    is answered. So each saver must be answered that it is gone; if one is refused, other accounts try.
 
     Args:
         savers: The roles that saved it, if there are several.
-        certain: Once it is found absent, it cannot appear any more.
+        certain: No save is unanswered, so a draft that is found absent stays absent.
     """
     if why := _obstacle(session, draft):
         return why
@@ -98,7 +96,7 @@ def _obstacle(session: Session, draft: Entry) -> str | None:
 
 def _delete(session: Session, draft: Entry, actors: Iterable[Actor], *, certain: bool) -> str | None:
     answers = {actor: actor.delete_draft(draft.identifier).answer for actor in actors}
-    gone = _GONE if certain else ()
+    gone = NOT_THERE if certain else ()
     left = [actor for actor, each in answers.items() if not (each.success or each.status in gone)]
     if not left:
         return None
@@ -122,7 +120,7 @@ def _another_deletes(session: Session, draft: Entry, asked: Collection[str]) -> 
 
 
 def _delete_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | None:
-    """Delete a draft that was saved with another Realm header than its realm's; return why it is perhaps there.
+    """Delete a draft that was saved with another Realm header than its realm's; return why it may still be there.
 
     It is deleted with that header, and in a realm where it is found: deleting an absent draft may also succeed.
     """
@@ -136,7 +134,7 @@ def _delete_elsewhere(actor: Actor, draft: Entry, *, certain: bool) -> str | Non
         there = {"Realm": realm}
         deleted = deleted or (ask("draftExists", there).success and ask("deleteDraft", there).success)
     found = ask("draftExists", as_saved)
-    gone = certain and (found.status in _GONE or (found.refusal and deleted))
+    gone = certain and (found.status in NOT_THERE or (found.refusal and deleted))
     return None if gone else f"saved under Realm {draft.realm_sent}, and perhaps still there"
 
 
@@ -183,8 +181,8 @@ def _outcome_of(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
     """What the requests of a case did to one draft.
 
     Returns:
-        Whether it was deleted and then not found by the account that deleted it (so it is no matter of rights); and
-        the role whose save was refused last, unless the draft was found absent since or saved as well.
+        Whether the account that deleted it did not find it afterwards (another account may only lack rights); and the
+        role whose save was refused last, unless the draft was saved as well, or found absent after the refusal.
     """
     # Only reads at the draft's address: another operation's refusal may concern the account.
     reads = operations_with(path=load_description().operations["saveDraft"].path, safe=True)
@@ -197,7 +195,7 @@ def _outcome_of(exchanges: Iterable[Exchange]) -> tuple[bool, str | None]:
             deleted_by = sender
         elif exchange.operation in reads and answer.refusal:
             gone |= deleted_by == sender
-            refused_to = None if answer.status in _GONE else refused_to
+            refused_to = None if answer.status in NOT_THERE else refused_to
         elif saving or answer.success:
             deleted_by, gone = None, False
             saved |= saving and answer.success
@@ -470,7 +468,7 @@ def find_orphans(session: Session, *, at_work: set[str], older_than: timedelta, 
     """Search the lists of drafts of every account for orphans.
 
     A draft is an orphan if its identifier has the suite's check characters, its run is not `at_work` on this machine,
-    and all its moments in the list are older than asked for: a run on another machine may be using it.
+    and all its timestamps in the list are older than asked for. A younger one may belong to a run on another machine.
 
     Args:
         all_of_mine: Take every draft whose identifier starts like the suite's, whatever its age and check characters.

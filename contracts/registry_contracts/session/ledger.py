@@ -39,7 +39,7 @@ REMOVABLE = "draft"
 _GONE = frozenset({"refused", "removed"})
 #: Members with which answers name their record, the surest first.
 _NAMES = ("identifier", "recordidentifier", "documentuid", "uid", "id", "_id")
-#: Those that name nothing but the record where they stand beside its content; an id may be a database's.
+#: Those that name the record itself if they stand beside its content; an `id` may be that of a database row.
 _OWN_NAMES = _NAMES[:4]
 
 

@@ -18,7 +18,7 @@ KEPT_PREFIX = f"{SUITE_PREFIX}keep-"
 TOKEN_LENGTH = 4
 _ALPHABET = string.ascii_lowercase + string.digits
 _CHECK_LENGTH = 3
-#: How many characters they check.
+#: How many characters the check characters depend on.
 _CHECKED = 9
 #: Identifiers of this length or more end with check characters.
 _SIGNED_FROM = 20
@@ -42,7 +42,7 @@ def new_run_token() -> str:
 
 
 def starts_like_ours(identifier: str) -> bool:
-    """Whether an identifier may come from a run of the suite; other people's may start so too."""
+    """Whether an identifier may come from a run of the suite; identifiers of other people may start the same way."""
     return _OF_A_RUN.match(identifier) is not None and not identifier.startswith(KEPT_PREFIX)
 
 
@@ -59,8 +59,8 @@ def is_signed(identifier: str) -> bool:
 class Namespace:
     """The identifiers of one run, by its token of four characters: makes new ones and recognises its own.
 
-    The settings name the `granted` identifiers outside the prefix, which the suite may write to, and the `foreign`
-    ones, which it may not even if the service assigns them to its records. A seed makes identifiers repeatable.
+    The settings name identifiers outside the prefix: the suite may write to the `granted` ones, and never to the
+    `foreign` ones, even if the service assigns one to its record. A seed makes identifiers repeatable.
     """
 
     def __init__(
@@ -143,9 +143,9 @@ def _mark(prefix: str, drawn: str, alphabet: str, length: int = _MARK_LENGTH) ->
 
 
 def _check(before: str) -> str:
-    """The check characters behind a text, by its last nine characters.
+    """The check characters of a text, computed from its last nine characters.
 
-    They depend neither on the run's token, so that two runs with one seed send the same, nor on what stands further in
-    front, so that an identifier is known with a sign in its middle.
+    The run's token is not among these, so two runs with one seed send the same characters. Cases that put a sign into
+    the middle of an identifier leave them unchanged.
     """
     return _mark(SUITE_PREFIX, before[-_CHECKED:], _ALPHABET, _CHECK_LENGTH)

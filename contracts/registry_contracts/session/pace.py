@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
@@ -26,18 +25,18 @@ _REST: Final = "rest"
 
 
 class Pace:
-    """A request rate and a concurrency limit (None for no limit), shared through the run's private folder.
+    """A request rate and a concurrency limit (None for no limit), shared by all processes of the run.
 
     Moments are those of the monotonic clock, which all processes of a machine share and which never goes back.
     """
 
     def __init__(
-        self, below: Stage, folder: Path, requests_per_second: float | None, concurrency: int | None
+        self, below: Stage, shared: SharedState, requests_per_second: float | None, concurrency: int | None
     ) -> None:
         self._below = below
         self._interval = 1.0 / requests_per_second if requests_per_second else 0.0
-        self._shared = SharedState(folder)
-        self._slots = [FileLock(folder / f"slot-{n}.lock") for n in range(min(concurrency or 0, MOST_SLOTS))]
+        self._shared = shared
+        self._slots = [shared.lock(f"slot {n}") for n in range(min(concurrency or 0, MOST_SLOTS))]
         self._lock = threading.Lock()
         self.sent = 0
 

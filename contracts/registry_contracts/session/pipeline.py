@@ -43,7 +43,7 @@ class Request:
         identifiers: Record identifiers that the request would write to, decoded.
         writes: Whether the request may change something.
         summed: Keep only the beginning of the answer's body, and the digest of all of it.
-        altered: The part that must lead to a refusal, for example `no credentials`; empty if none, or the content.
+        altered: The part outside the content that must lead to a refusal, such as `no credentials`; empty for none.
         verbatim: Send the address as written; otherwise the client library decodes what needs no encoding.
         documented: A name to send as the interface document writes it, even if the settings replace it.
         case: Node id, or a word in brackets for the suite's own housekeeping.

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry as RetryAfter
 
-from registry_contracts.exchanges.exchange import Exchange, Response
+from registry_contracts.exchanges.exchange import NOT_THERE, Exchange, Response
 from registry_contracts.exchanges.foreign_answers import (
     ForeignAnswers,
     blocked_words,
@@ -28,6 +28,7 @@ from registry_contracts.exchanges.foreign_answers import (
     perhaps_foreign,
 )
 from registry_contracts.interface.description import operations_with
+from registry_contracts.interface.operations import SIGN_IN
 from registry_contracts.session.breaker import LONGEST_OUTAGE_SECONDS, Breaker
 from registry_contracts.session.budgets import RequestBudget
 from registry_contracts.session.pace import Pace
@@ -48,13 +49,11 @@ _MOST_BLOCKED: Final = 2
 _MOST_LOST: Final = 3
 #: A control request must be answered within this time.
 _CONTROL_SECONDS: Final = 5.0
-#: A request has at least so long, however little of a time limit is left.
+#: Shortest time limit of one request, even if less is left of the total time limit.
 _LEAST_SECONDS: Final = 0.5
-_SIGN_IN: Final = "createToken"
 #: An idempotent write; no operation shows whether it took effect.
 _REPEATABLE: Final = "updateContact"
 _SAFE: Final = ("GET", "HEAD")
-_ABSENT: Final = (404, 410)
 _TOO_MANY: Final = 429
 _UNAVAILABLE: Final = 503
 #: The operation that looks up a draft.
@@ -170,7 +169,7 @@ class Retry:
         later = answer is not None and (answer.status == _TOO_MANY or _requested_wait(answer) > 0)
         others = not later and self._others_are_answered(request)
         self.breaker.missed(exchange.operation, fault, spent)
-        if not others or fault in TIMED_OUT or request.operation == _SIGN_IN:
+        if not others or fault in TIMED_OUT or request.operation == SIGN_IN:
             return
         exchange.blocked = self._is_blocked(request, fault, repeated=exchange.retries > 0)
         exchange.fault = blocked_words(fault) if exchange.blocked else fault
@@ -222,7 +221,7 @@ class Retry:
         removes = operation in operations_with(removes="draft")
         looked_up = removes or operation in operations_with(stores="draft")
         seen = self._look_up(request, exchange) if looked_up else None
-        known = seen is not None and not seen.page and (seen.success or seen.status in _ABSENT)
+        known = seen is not None and not seen.page and (seen.success or seen.status in NOT_THERE)
         there = known and seen is not None and seen.success
         undone = known and there is removes
         exchange.unsettled += not undone

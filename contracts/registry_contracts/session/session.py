@@ -16,7 +16,8 @@ from registry_contracts.errors import EnvironmentFault
 from registry_contracts.exchanges.exchange import Exchange
 from registry_contracts.exchanges.foreign_answers import GATEWAY_STATUSES
 from registry_contracts.exchanges.redaction import Redactor
-from registry_contracts.session.authentication import SIGN_IN, Authentication, Token, TokenStore, token_of
+from registry_contracts.interface.operations import SIGN_IN
+from registry_contracts.session.authentication import Authentication, Token, TokenStore, token_of
 from registry_contracts.session.breaker import Admission, Breaker
 from registry_contracts.session.budgets import RequestBudget, ResidueBudget, UsedUp
 from registry_contracts.session.ledger import Ledger, WriteAhead
@@ -114,9 +115,9 @@ class Session:
         target, pace = self.target, self.target.pace
         rate, places = (None, None) if target.is_sandbox else (pace.requests_per_second, pace.concurrency)
         self.breaker = Breaker(stop, self.shared)
-        self._budget = budget = RequestBudget(self.private, request_budget)
+        self._budget = budget = RequestBudget(self.shared, request_budget)
         transport = Transport(target, self._may_follow)
-        self._pace = Pace(transport, self.private, rate, places)
+        self._pace = Pace(transport, self.shared, rate, places)
         self._retry = Retry(self._pace, target, transport, self.breaker, budget, self.redactor.text)
         sending: Stage = DryRun() if self._dry_run else WriteAhead(self._retry, self.ledger)
         record = Record(sending, self.name, self.redactor, events)

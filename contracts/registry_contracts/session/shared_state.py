@@ -85,16 +85,6 @@ def write_whole(path: Path, content: bytes) -> None:
     fresh.replace(path)
 
 
-def next_number(path: Path) -> int:
-    """Increment a counter that several processes share, and return its value before.
-
-    The counter is the size of the file: the operating system appends bytes one after the other without a lock.
-    """
-    with path.open("ab", buffering=0) as file:
-        file.write(b".")
-        return file.tell() - 1
-
-
 def abandoned_private_folders(parent: Path | None = None) -> Iterator[Path]:
     """Private folders of this account that no process uses any more; by default in the system's temporary folder."""
     for path in sorted((parent or Path(tempfile.gettempdir())).glob(f"{PRIVATE_PREFIX}*")):
@@ -141,7 +131,7 @@ class SharedState:
     def renewed(self, name: str, make: Callable[[], T], fits: Callable[[T], bool] = lambda _: True) -> T:
         """The value of a name; made anew if there is none, or if `fits` rejects it."""
         path = self._path(name)
-        with FileLock(f"{path}.lock"):
+        with self.lock(name):
             if path.exists() and fits(kept := cast(T, _unpickled(path.read_bytes()))):
                 return kept
             made = make()
@@ -152,7 +142,7 @@ class SharedState:
     def held(self, name: str, new: Callable[[], T]) -> Iterator[T]:
         """The value of a name, or `new()`, under a lock; it is stored at the end, unless the body raises."""
         path = self._path(name)
-        with FileLock(f"{path}.lock"):
+        with self.lock(name):
             kept = path.read_bytes() if path.exists() else b""
             value = cast(T, _unpickled(kept)) if kept else new()
             yield value
@@ -176,8 +166,22 @@ class SharedState:
             return None
 
     def take(self, counter: str) -> int:
-        """The next number of a counter, from 0."""
-        return next_number(self._path(f"counter {counter}"))
+        """The next number of a counter, from 0.
+
+        The counter is the size of a file: the operating system appends bytes one after the other without a lock.
+        """
+        with self._path(f"counter {counter}").open("ab", buffering=0) as file:
+            file.write(b".")
+            return file.tell() - 1
+
+    def taken(self, counter: str) -> int:
+        """How many numbers of a counter were taken."""
+        path = self._path(f"counter {counter}")
+        return path.stat().st_size if path.exists() else 0
+
+    def lock(self, name: str) -> FileLock:
+        """A lock of this name, which one process can hold at a time."""
+        return FileLock(f"{self._path(name)}.lock")
 
     def _path(self, name: str) -> Path:
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()

@@ -100,11 +100,6 @@ class EmbeddedSandbox:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def ask_to_end(self) -> None:
-        """Ask the process to end, without waiting for it."""
-        if self._process is not None:
-            self._process.terminate()
-
     def stop(self) -> None:
         """Terminate the process, and kill it if it does not end in time; a second call does nothing."""
         process, self._process = self._process, None

@@ -1,7 +1,6 @@
-"""Which answers are taken for the way's: by what an operation owes, and by how it has answered before.
+"""Which answers count as foreign: by what the operation must answer, and by how it has answered before.
 
-What only looks like what is promised is not taken for it; what a reader makes of odd answers. That readers find it
-wherever it stands is shown by the services that a proof draws.
+Also what tolerant readers must not accept. The services that a proof draws show that they find everything else.
 """
 
 from collections.abc import Callable
@@ -30,7 +29,7 @@ DELETES = [("deleteDraft", answer(None, 204, ""))] * 2
 
 
 def taken(*answers: tuple[str, Response]) -> list[str | None]:
-    """What is made of answers, one after the other."""
+    """The faults that are seen in a series of answers."""
     methods = {"draftExists": "HEAD", "saveDraft": "PUT", "deleteDraft": "DELETE", "createToken": "POST"}
     methods |= {"createWorkflowRecord": "POST", "createContact": "POST"}
     foreign = ForeignAnswers()
@@ -43,7 +42,7 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
 @pytest.mark.parametrize(
     ("before", "operation", "given", "says"),
     [
-        # Where the document shows what is due.
+        # The document shows the body of a success.
         *(([], each, answer(), EMPTY) for each in ("createToken", "getDraft", "getDraftInfo", "listDrafts")),
         ([], "getDraft", answer(b"OK", media="text/plain"), PLAIN),
         ([], "getDraft", answer(None, 204), None),
@@ -54,24 +53,24 @@ def taken(*answers: tuple[str, Response]) -> list[str | None]:
         ([], "createWorkflowRecord", answer(None, 201, Location="/records/1"), None),
         ([], "getAttachment", answer(b"OK", media="text/plain"), None),
         ([], "getAttachment", answer(), EMPTY),
-        # Where it shows nothing, what came so far.
+        # The document does not show it, so earlier successes decide.
         ([], "saveDraft", answer(), None),
         (SAVES, "saveDraft", answer(), EMPTY),
         (SAVES, "saveDraft", answer({}, 202), None),
         (SAVES, "saveDraft", answer(None, 201, Location="/records/1"), None),
         (SAVES, "saveDraft", answer(None, 204), None),
-        # Another status is the service's own affair, and so is a write that bears other headers than its reads.
+        # A service may vary its statuses, and send other headers with writes than with reads.
         (DELETES, "deleteDraft", answer(), None),
         ([("getDraft", answer({}, Date="today"))] * 4, "saveDraft", answer({}), None),
         ([("listDrafts", answer([], **COUNT))] * 4, "getDraft", answer({}), None),
         (HEADS, "draftExists", answer(), EMPTY),
         (HEADS, "draftExists", answer(media="text/plain", **LONG), "a body of type"),
-        # Statuses and headers of others.
+        # Statuses and headers of intermediaries.
         ([], "createContact", answer({}, 520, Server="cloudflare"), "status 520 (server: cloudflare)"),
         *(([], "createContact", answer({}, odd), f"status {odd}") for odd in (408, 499, 511, 299, 999)),
         *(([], "createContact", answer({}, status), None) for status in (500, 501, 418)),
         ([], "saveDraft", answer({}, 202, **WAF), "a filter's challenge"),
-        # After a challenge an empty success is doubted; after an answer that broke off it is not.
+        # After a challenge an empty success is odd; after an answer that broke off it is not.
         ([("saveDraft", answer({}, 202, **WAF))], "createContact", answer(), EMPTY),
         ([("listDrafts", answer(b'[{"a": '))], "createContact", answer(), None),
         ([("saveDraft", answer({}, 202, **WAF)), *DELETES], "deleteDraft", answer(), EMPTY),
@@ -95,7 +94,7 @@ def test_what_an_operation_owes_decides(
 
 
 @pytest.mark.parametrize("odd", [answer(), answer(b"OK", media="text/plain"), answer({}, 520)])
-def test_what_comes_again_and_again_is_the_services_own_where_others_are_answered(odd: Response) -> None:
+def test_repeated_odd_answers_are_the_services_own_if_others_are_answered(odd: Response) -> None:
     again = ("getDraft", odd)
     assert [bool(each) for each in taken(again, again, OTHER, again)] == [True, True, False, False]
     assert all(taken(again, again, again, again))
@@ -105,12 +104,12 @@ def test_what_comes_again_and_again_is_the_services_own_where_others_are_answere
     assert [each is not None for each in now_and_then] == [False, True, False, True] * 3
 
 
-def test_a_read_without_what_all_of_its_operation_bear_is_asked_again() -> None:
+def test_an_answer_without_the_usual_headers_is_odd() -> None:
     theirs: dict[str, Any] = {"Date": "today", "Server": "own/1.0", "X-Request-Id": "1"}
     without = "status 200 without date, server own/1.0, x-request-id, as all others have it"
     reads = [("getDraft", answer({}, **theirs))] * 3
     assert taken(*reads, ("getDraft", answer({})))[-1] == without
-    # The first one of its operation as well, where no other lacks it; until it turns out that this one always does.
+    # Even the first answer of its operation is, if all others have the headers; until it is always without them.
     of_others = [(each, answer([{}], **theirs)) for each in ("listDrafts", "getDraft", "getDraftInfo")]
     bare = ("draftExists", answer(**LONG))
     assert taken(*of_others, bare)[-1] == without
@@ -123,13 +122,13 @@ FORBIDDEN = {"message": "Forbidden"}
 
 
 def read(foreign: ForeignAnswers, **headers: Any) -> ForeignAnswers:
-    """Three reads that bear some headers."""
+    """Let it take three reads with some headers."""
     for operation in ("createToken", "listDrafts", "getDraft"):
         foreign.take(exchange(answer([{}], **headers), operation))
     return foreign
 
 
-def test_a_refusal_without_a_date_may_be_of_another_server_where_all_reads_have_one() -> None:
+def test_a_refusal_without_date_may_be_foreign_if_all_reads_have_one() -> None:
     for before, doubtful in ((DATED, True), ({}, False)):
         foreign = read(ForeignAnswers(), **before)
         for headers, odd in (({}, doubtful), (DATED, False)):
@@ -138,14 +137,14 @@ def test_a_refusal_without_a_date_may_be_of_another_server_where_all_reads_have_
             assert bool(perhaps_foreign(refused)) is odd
 
 
-def test_a_refusal_that_a_filter_gives_at_the_very_start_does_not_hide_that_others_have_a_date() -> None:
+def test_a_filter_that_refuses_the_first_sign_in_does_not_hide_that_reads_have_a_date() -> None:
     foreign, blocked = ForeignAnswers(), exchange(answer(FORBIDDEN, 403), "createToken", method="POST")
     foreign.take(blocked)
     read(foreign, **DATED).take(blocked)
     assert perhaps_foreign(blocked)
 
 
-def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a_rule() -> None:
+def test_a_write_without_date_may_be_foreign_if_writes_usually_have_one() -> None:
     for headers, doubtful in ((DATED, True), ({}, False)):
         foreign = read(ForeignAnswers(), **DATED)
         for _ in range(5):
@@ -155,7 +154,7 @@ def test_a_write_without_a_date_may_be_done_by_nobody_where_writes_have_one_as_a
         assert bool(perhaps_foreign(removed)) is doubtful
 
 
-def test_a_cache_may_have_answered_where_others_of_the_operation_were_in_none() -> None:
+def test_a_cached_answer_may_be_foreign_if_others_were_not_cached() -> None:
     stored, fresh = answer({}, Age="7"), answer({})
     for answers, doubtful in (([stored, stored], False), ([fresh, stored], True)):
         foreign = ForeignAnswers()
@@ -164,14 +163,14 @@ def test_a_cache_may_have_answered_where_others_of_the_operation_were_in_none() 
         assert bool(perhaps_foreign(read[-1])) is doubtful
 
 
-def test_what_the_same_request_does_not_show_again_is_the_ways_however_often_others_show_it() -> None:
+def test_an_odd_answer_that_its_retry_does_not_get_shows_interference() -> None:
     foreign = ForeignAnswers()
     bare, refused = answer(), answer({}, 400)
 
     def take(given: Response, retries: int = 0) -> str | None:
         return foreign.take(exchange(given, "updateContact", method="PUT", retries=retries))
 
-    # A draft that is gone a moment later shows nothing of the way.
+    # A draft that is gone a moment later shows no interference.
     assert foreign.take(exchange(bare, "getDraft", method="GET"))
     assert foreign.take(exchange(refused, "getDraft", method="GET", retries=1)) is None
     for given in (answer({}), answer({})):

@@ -41,7 +41,7 @@ def test_what_cases_rely_on_is_a_clause_that_has_a_probe(catalogue: Catalogue) -
     assert all(clause in catalogue for clause in PROBES)
 
 
-def test_what_can_be_contradicted_quotes_the_document_or_is_common_sense(catalogue: Catalogue) -> None:
+def test_every_must_and_should_quotes_the_document_or_is_common_sense(catalogue: Catalogue) -> None:
     firm = [clause for clause in catalogue if clause.level is not Level.SILENT]
     assert [clause.id for clause in firm if not clause.quote and clause.source != "Common sense"] == []
     limit = catalogue.clause("uid-too-short")

@@ -78,7 +78,7 @@ def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> 
     stage.registry.refuses = lambda _: 401
     for _ in range(3):
         assert stage.author.send("getDraft", path={"uid": UID}).answer.status == 401
-    # Looked into once, with a second fresh token; it did not end early, as no token is taken at all.
+    # It is tried once more with a fresh token; no early end is noted, since no token is accepted at all.
     assert (stage.registry.issued, len(stage.exchanges)) == (2, 4)
     assert not stage.author.another_token_that_ended_early()
 
@@ -86,11 +86,11 @@ def test_a_fresh_token_that_is_refused_stays_refused(stage: SimpleNamespace) -> 
 def test_a_token_is_looked_at_when_over(stage: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.author.token()
     stage.author.send("createToken", json={})
-    # Not found; an unknown token is answered so, and this one with a list: what was asked for is absent.
+    # 404, as for an unknown token; but a list accepts this token: so the draft is absent.
     statuses = iter([404, 404, 200])
     stage.registry.refuses = lambda _: next(statuses)
     assert stage.author.get_draft(UID).answer.status == 404
-    # Later it has ended: not found, the list neither, and all is well with a fresh one.
+    # Later the token has ended: the list refuses it too, and a fresh one is accepted.
     statuses = iter([404, 404, 200])
     monkeypatch.setattr(Token, "over", property(lambda token: token.value == "token-000000001"))
     assert stage.author.get_draft(UID).answer.status == 200
@@ -107,7 +107,7 @@ def test_a_sign_in_that_the_environment_spoilt_is_tried_again_later(stage: Simpl
 @pytest.mark.parametrize("disturbed", [True, False])
 def test_a_token_that_was_forgotten_is_renewed_and_noted(stage: SimpleNamespace, disturbed: bool) -> None:
     stage.author.token()
-    # As if the service had come up again without the tokens it had given.
+    # As if the service had restarted and forgotten its tokens.
     stage.registry.refuses = lambda sent: 401 if sent.endswith("1") else 200
     if disturbed:
         Breaker(print, stage.session.shared).mark_fault()
@@ -126,7 +126,7 @@ def test_a_token_that_was_forgotten_is_renewed_and_noted(stage: SimpleNamespace,
         ("listDrafts", 204, 204, False),
     ],
 )
-def test_no_content_tells_that_nothing_is_there_if_it_says_so_of_what_never_was(
+def test_204_means_nothing_is_there_if_a_never_used_uid_gets_it_too(
     stage: SimpleNamespace, operation: str, there: int, nothing: int, absent: bool
 ) -> None:
     stage.registry.of_uid = {UID: there, "": nothing}

@@ -139,7 +139,7 @@ def creating(folder: Path, most: int) -> Callable[..., None]:
     return create
 
 
-def test_what_ought_to_be_refused_leaves_the_places_of_planned_records(tmp_path: Path) -> None:
+def test_unplanned_writes_leave_the_places_of_planned_records(tmp_path: Path) -> None:
     create = creating(tmp_path, 12)
     for number in range(6):
         create(f"rc-test-{number}", f"case {number}")
@@ -252,16 +252,16 @@ def test_nothing_is_sent_once_the_breaker_is_open(book: Ledger, cleaning: Any) -
         ("", {"other": [204]}, "other", None),
         ("", {"other": [404]}, "other", None),
         ("", {"other": [423]}, "other", "deleteDraft answered 423"),
-        # Refused to one, it is deleted as any account that may, and is gone where the one no longer sees it.
+        # One account is refused: another one deletes it, and the first no longer finds it.
         ("", {"other": [403, 404], "author": [204]}, "other author other", None),
         ("", {"other": [403, 200], "author": [204]}, "other author other", "deleteDraft answered 403"),
-        # One that does not see it does not say that it is gone.
+        # An account that does not find it does not show that it is gone.
         ("", {"other": [403], "author": [404], "nau": [403]}, "other author nau", "deleteDraft answered 403"),
-        # Deleted as each account that saved it: what one is told may be said of nothing, or of another's draft.
+        # It is deleted as each account that saved it, since each may have a draft of its own.
         ("other author", {"other": [404], "author": [204]}, "other author", None),
         ("other author", {"other": [403, 404], "author": [204]}, "other author other", None),
         ("other removed", {"other": [204]}, "other", None),
-        # A service that is away is a reason, and no error.
+        # If the service does not answer, that is the reason; nothing is raised.
         ("", {"other": [0]}, "other", "away"),
     ],
 )

@@ -60,7 +60,7 @@ SENT = {"header": {"identifier": "rc-test00000001"}}
         ({"identifier": "short", **SENT}, "rc-test00000001"),
     ],
 )
-def test_what_an_answer_repeats_of_the_request_is_not_the_name_of_its_record(
+def test_an_identifier_repeated_from_the_request_does_not_name_the_record(
     open_session: Any, serve: Any, body: Any, named_so: str
 ) -> None:
     created = answer("201 Created", JSON, body=json.dumps(body).encode())
@@ -87,7 +87,7 @@ BAD, CLOSED = "the connection was closed without an answer", ""
         ("saveDraft", ["502 Bad", "503 Busy", "503 Busy"], "PUT GET GET", "status 502", True),
         ("deleteDraft", ["502 Bad", "200 OK", "200 OK"], "DELETE GET DELETE", None, False),
         ("deleteDraft", ["502 Bad", "404 No"], "DELETE GET", "status 502", True),
-        # What cannot be looked up is not sent twice, unless the service asks for it.
+        # A write that cannot be looked up is not sent twice, unless the service asks for it.
         ("updateContact", ["502 Bad", "200 OK"], "PUT PUT", None, True),
         ("updateWorkflowRecord", [CLOSED], "PUT", BAD, True),
         *((each, [CLOSED], "POST", BAD, True) for each in ("createAttachment", "persistTemporaryFile")),
@@ -168,7 +168,7 @@ def test_a_payload_that_is_reset_each_time_is_no_outage(open_session: Any, serve
     made = open_session(target=Target("service", server.url))
     made.send("GET", server.url, operation="listDrafts")
     sends = [made.send("POST", server.url, operation="createContact", body=b"<") for _ in range(9)]
-    # What cannot be repeated may be lost once or twice by chance.
+    # A request that cannot be repeated may be lost once or twice by chance.
     assert [sent.blocked for sent in sends] == [False] * 2 + [True] * 7
     assert made.send("POST", server.url, operation="createContact", body=b"{}").answered
     assert made.broken == []

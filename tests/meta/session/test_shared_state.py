@@ -111,8 +111,9 @@ def test_a_rest_that_the_service_asks_for_is_kept_by_all_workers(counted: Any) -
 
 def test_cleaning_may_use_what_the_cases_may_not(tmp_path: Path) -> None:
     spent: list[str] = []
-    budget = RequestBudget(tmp_path, 40)
-    admission = Admission(DryRun(), Breaker(spent.append, SharedState(tmp_path)), budget)
+    shared = SharedState(tmp_path)
+    budget = RequestBudget(shared, 40)
+    admission = Admission(DryRun(), Breaker(spent.append, shared), budget)
     for case, most in (("a case", 30), ("[cleaning]", 10)):
         request = Request(None, "GET", "", {}, case=case)
         for _ in range(most):

@@ -27,7 +27,7 @@ def test_what_was_used_up_is_known_to_later_runs_at_the_same_target_and_realm(tm
 
 
 @pytest.mark.parametrize(("used", "code"), [(3, 0), (4, 6)])
-def test_the_next_temporary_file_is_tried_where_nobody_remembers_those_that_are_used_up(
+def test_the_next_temporary_file_is_tried_if_used_ones_were_not_remembered(
     program: Program, used: int, code: int, serve_app: Callable[[Any], str]
 ) -> None:
     url = serve_app(create_app(Settings()))

@@ -119,7 +119,7 @@ def test_smallest_file_takes_the_defaults_whatever_its_line_ends(tmp_path: Path)
     assert set(target.accounts) == {"author"}
 
 
-def test_what_stands_in_realm_holds_for_every_realm_that_does_not_say_otherwise(tmp_path: Path) -> None:
+def test_the_table_realm_holds_for_all_realms_that_do_not_override_it(tmp_path: Path) -> None:
     shared = '[realm]\ncontact_schema = "contact"\ncountry_terms = ["ca"]\n[realm.bch-dev]\ncountry_terms = ["fr"]\n'
     target = load(tmp_path, HEAD + shared)
     terms = {realm: target.realm_settings(realm).country_terms for realm in DEVELOPMENT_REALMS}
