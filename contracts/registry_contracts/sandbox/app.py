@@ -163,7 +163,7 @@ def _routes(service: Service) -> list[BaseRoute]:
         _route("/", GET=_root),
         _route("/docs", GET=_root),
     ]
-    if service.habits.empty_identifier:
+    if service.habits.identifier_empty:
         routes.append(_route(_WORKFLOW + "/", POST=service.workflow.submit))
     if service.habits.versions_alike:
         routes += [
@@ -172,7 +172,7 @@ def _routes(service: Service) -> list[BaseRoute]:
             if route.path.startswith("/api/")
         ]
     for route in routes:
-        if not service.habits.head_everywhere and route.path not in (_DRAFT, _ATTACHMENT):
+        if service.habits.head_unlisted and route.path not in (_DRAFT, _ATTACHMENT):
             route.methods = (route.methods or set()) - {"HEAD"}
         if service.habits.paths_any_case:
             route.path_regex = re.compile(route.path_regex.pattern, re.IGNORECASE)
@@ -218,7 +218,7 @@ def create_app(settings: Settings, habits: Habits = _FAITHFUL, layers: Sequence[
     async def unrouted(request: Request, problem: HTTPException) -> Response:
         if problem.status_code == _NOT_FOUND:
             message = "there is nothing at this path"
-            if habits.unknown_path_html:
+            if habits.paths_unknown_html:
                 return HTMLResponse(f"<h1>{message}</h1>", _NOT_FOUND)
             return json_response(refusal_body(_NOT_FOUND, message), _NOT_FOUND)
         if request.method == "OPTIONS" and habits.options_answered:

@@ -88,7 +88,7 @@ class Identity:
 
     def sign_in(self, email: str, password: str) -> Account:
         """Return the account with this e-mail and password; refuse others without telling which of the two is wrong."""
-        if self.habits.email_checked and email and "@" not in email:
+        if self.habits.sign_in_email_checked and email and "@" not in email:
             raise bad_request("the e-mail is none")
         if self.habits.email_any_case:
             email = email.strip().lower()
@@ -113,7 +113,7 @@ class Identity:
         account = self.caller(request)
         if account is None:
             raise Refusal(Reason.UNAUTHENTICATED, "the Authorization header must hold a valid bearer token")
-        if not account.may_write and not self.habits.restricted_may_read:
+        if not account.may_write and self.habits.restricted_shut_out:
             raise forbidden("this account has no access")
         return account
 

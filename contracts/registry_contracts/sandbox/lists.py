@@ -49,12 +49,12 @@ def page_request(request: Request, prefix: str, habits: Habits) -> Page:
         text = query_value(request, prefix + name)
         if text is None and habits.list_options_either_way:
             text = query_value(request, name if prefix else f"${name}")
-        return None if habits.list_options_lenient and text == "" else text
+        return None if habits.list_numbers_lenient and text == "" else text
 
     def number(name: str) -> int | None:
         text = option(name)
         faulty = text is not None and _NUMBER.fullmatch(text) is None
-        if text is None or (faulty and habits.list_options_lenient):
+        if text is None or (faulty and habits.list_numbers_lenient):
             return None
         if faulty:
             raise bad_request(f"{prefix}{name} must be a whole number from 0 up")
@@ -87,7 +87,7 @@ class Lists:
             **version_columns(self.habits),
             "title": _TITLE,
         }
-        if self.habits.realm_capitals:
+        if self.habits.realm_in_capitals:
             columns["realm"] = "upper(realm)"
         rows = "FROM versions WHERE state = 'draft' AND realm = :realm"
         rows += "" if owner is None else f" AND {_OWNED}"

@@ -70,7 +70,7 @@ class Responses:
         """Return the description of a version or an attachment (fields of these records: not shown)."""
         columns = (version_columns if isinstance(stored, Version) else attachment_columns)(self.habits)
         row = {name: getattr(stored, column) for name, column in columns.items()}
-        if self.habits.realm_capitals and "realm" in row:
+        if self.habits.realm_in_capitals and "realm" in row:
             row["realm"] = row["realm"].upper()
         return self.of_row(row)
 
@@ -95,11 +95,11 @@ class Responses:
         number = record.get(habits.attachment_id_member)
         if status == NO_CONTENT:
             return Response(status_code=status)
-        if habits.write_answers_location or status in REDIRECTS:
+        if habits.id_in_location or status in REDIRECTS:
             place = f"/api/v2013/documents/{record.get(habits.identifier_member)}"
             place += "" if number is None else f"/attachments/{number}"
             return Response(status_code=status, headers={"Location": location or place})
-        if number is not None and habits.attachment_write_answers_number:
+        if number is not None and habits.attachment_number_alone:
             return json_response(number, status)
         return json_response(record, status) if habits.write_answers_record else Response(status_code=status)
 
@@ -167,7 +167,7 @@ class Responses:
         habits = self.habits
         pairs = [
             (
-                INVALID_VALUE if habits.errors_coarse and problem.code != MANDATORY else problem.code,
+                INVALID_VALUE if habits.codes_coarse and problem.code != MANDATORY else problem.code,
                 ".".join(problem.path) if habits.error_property_path else problem.path[0],
             )
             for problem in problems

@@ -145,7 +145,7 @@ class RealmBook:
                 raise bad_request("the Realm header is missing")
             name = habits.default_realm
         writing = request.method in ("POST", "PUT")
-        taken_anyway = habits.unknown_realm_written if writing else habits.unknown_realm_read
+        taken_anyway = habits.realm_unknown_written if writing else habits.realm_unknown_read
         realm = self.named(name) or (self.realms[habits.default_realm] if taken_anyway else None)
         if realm is None:
             raise bad_request("the realm is not configured")
@@ -211,11 +211,11 @@ class Validator:
             found += self.of_field(field, document.get(field.name), field.name in document, expectation)
         if self.habits.languages_declared:
             found += self.of_declared(document, expectation.kind)
-        if self.habits.unknown_fields_refused:
+        if not self.habits.unknown_fields_kept:
             unknown = (name for name in document if expectation.kind.field(name) is None)
             found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
         every = list(dict.fromkeys(found))
-        return every if self.habits.errors_at_once else every[:1]
+        return every[:1] if self.habits.errors_one_at_a_time else every
 
     def of_field(self, field: Field, value: Any, given: bool, expectation: Expectation) -> Problems:
         """Yield the problems of one field: missing, empty, of another type, or with a faulty value."""
@@ -253,7 +253,7 @@ class Validator:
     def of_type(self, value: Any, wanted: type, path: Path) -> Problems:
         """Yield a problem when a value is not of the wanted JSON type; a boolean is no integer."""
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if wanted is str and number and self.habits.numbers_are_text:
+        if wanted is str and number and self.habits.numbers_as_text:
             return
         if not isinstance(value, wanted) or (wanted is int and not number):
             yield Problem(INVALID_TYPE, path)
@@ -290,7 +290,7 @@ class Validator:
             yield Problem(INVALID_TYPE, path)
             return
         member = "url" if field.kind is Kind.LINK else "identifier"
-        named, with_terms = value.get(member), field.name == "country" and self.habits.terms_checked
+        named, with_terms = value.get(member), field.name == "country" and not self.habits.terms_open
         wrong = list(self.of_type(named, str, (*path, member)))
         if named is None:
             yield Problem(self.habits.bare_object_code, (*path, member))
@@ -300,7 +300,7 @@ class Validator:
             yield Problem(UNEXPECTED_TERM, path)
         elif field.name == "contactOrganization" and not expectation.knows(named):
             yield Problem(INVALID_VALUE, path)
-        if self.habits.further_members_refused:
+        if self.habits.terms_closed:
             yield from (Problem(INVALID_PROPERTY, (*path, name)) for name in value if name != member)
 
     def of_header(self, value: Any, path: Path, expectation: Expectation) -> Problems:
@@ -311,7 +311,7 @@ class Validator:
         for member in ("identifier", "schema"):
             if member in value:
                 yield from self.of_type(value[member], str, (*path, member))
-        if self.habits.header_compared:
+        if not self.habits.header_ignored:
             yield from self.of_agreement(value, path, expectation)
         if "languages" in value:
             yield from self.of_languages(value["languages"], (*path, "languages"))

@@ -116,7 +116,7 @@ class Workflow(Handlers):
             "realm": realm.name,
         }
         answer = {name: value for name, value in answer.items() if is_shown(self.habits, name)}
-        if self.habits.submission_answer_furnished:
+        if self.habits.submissions_furnished:
             workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
             answer = {"workflow": workflow, "correlationId": str(uuid4()), "document": answer}
         created, updated = self.habits.workflow_created_status, self.habits.workflow_updated_status
@@ -173,13 +173,13 @@ class Workflow(Handlers):
     def check_identifier(self, submission: Submission, records: Records) -> str:
         """Step 1: return the identifier; refuse with row 4 (POST), 5 or 6 (PUT)."""
         realm = submission.realm.name
-        identifier = submission.given_identifier(header_names=self.habits.record_header_names)
+        identifier = submission.given_identifier(header_names=not self.habits.records_minted)
         if identifier is None:
             return new_identifier(self.habits)
         exists = records.owner(realm, identifier) is not None
         if submission.creating:
             exists = self.context.taken(records, submission.realm, identifier)
-        if not self.habits.drafts_exist:
+        if self.habits.drafts_not_existing:
             exists = records.submitted(realm, identifier)
         locked = records.is_locked(realm, identifier)
         if submission.creating and exists:
@@ -199,7 +199,7 @@ class Workflow(Handlers):
             return
         # Step 1 refuses a record that does not exist, for callers who may write.
         owner = records.owner(submission.realm.name, identifier) or caller.name
-        if not may_update(caller, owner, shared=self.habits.records_shared):
+        if not may_update(caller, owner, shared=self.habits.authors_update_all):
             raise Row.MAY_NOT_UPDATE.refusal()
 
     def validate(self, submission: Submission, records: Records) -> None:
@@ -228,7 +228,7 @@ class Workflow(Handlers):
         if self.habits.info_for_nau_only and "additionalInfo" in body and not submission.caller.holds_nau:
             found = [problem for problem in found if problem.path[0] != "additionalInfo"]
             found.append(Problem(INVALID_PROPERTY, ("additionalInfo",)))
-        if self.habits.unknown_submission_members_refused:
+        if not self.habits.submission_members_ignored:
             unknown = (name for name in body if name not in {"document", *_LIMITS})
             found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
         return found
@@ -238,7 +238,7 @@ class Workflow(Handlers):
         text = body.get(member)
         if member not in body or (text is None and self.habits.nulls_absent):
             return
-        if self.habits.numbers_are_text and isinstance(text, int | float) and not isinstance(text, bool):
+        if self.habits.numbers_as_text and isinstance(text, int | float) and not isinstance(text, bool):
             text = json_text(text)
         if not isinstance(text, str):
             yield Problem(INVALID_TYPE, (member,))

@@ -250,7 +250,7 @@ class _Normalised(Drafts):
 
 
 # What waits has only a draft, and exists all the same.
-@variant("drafts-published-soon", "workflow-submitted-state", habits={"drafts_exist": True})
+@variant("drafts-published-soon", "workflow-submitted-state", habits={"drafts_not_existing": False})
 class _PublishedSoon(Workflow):
     """What a publishing workflow makes of a draft is not shown: its published version, half a second later."""
 
