@@ -9,9 +9,9 @@ import json
 import mimetypes
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -64,23 +64,22 @@ from registry_contracts.sandbox.validation import (
     header_of,
 )
 
-_Part = TypeVar("_Part")
-
 
 class Context:
     """What the handlers of one sandbox share: an object for each rule, the storage and the files."""
 
-    def __init__(self, settings: Settings, habits: Habits, layers: Sequence[type]) -> None:
-        self._layers = layers
+    def __init__(self, settings: Settings, habits: Habits) -> None:
         self.settings = settings
         self.habits = habits
         self.clock = Clock(habits.timestamp_digits, habits.timestamp_offset)
-        self.responses = self.layered(Responses)(habits, self.clock)
+        self.responses = Responses(habits, self.clock)
         self.identity = Identity(self.clock, habits)
         self.realms = RealmBook(habits)
         self.body = BodyReader(habits)
-        self.validator = self.layered(Validator)(habits)
-        self.lists = self.layered(Lists)(habits)
+        self.validator = Validator(habits)
+        self.lists = Lists(habits)
+        #: Makes the problems that are reported from a body and those that were found; faults put another in place.
+        self.judged: Callable[[dict[str, Any], list[Problem]], list[Problem]] = lambda _, problems: problems
         self._refused: set[tuple[str, str]] = set()
         self.files = FileStore(settings.data)
         try:
@@ -89,11 +88,10 @@ class Context:
             self.files.close()
             raise
 
-    def layered(self, part: type[_Part]) -> type[_Part]:
-        """Return a part of the service with the layers of variants over it; a later layer comes first."""
-        over = [layer for layer in reversed(self._layers) if issubclass(layer, part)]
-        made: type[Any] = type(part.__name__, (*over, part), {})
-        return made
+    def close(self) -> None:
+        """Close the database and remove what was only for this process."""
+        self.storage.close()
+        self.files.close()
 
     def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
         """Return the test for whether a record exists in the realm, for references."""
@@ -224,7 +222,8 @@ class Contacts(Handlers):
     ) -> list[Problem]:
         """Return every problem of a contact."""
         knows = (lambda _: True) if self.habits.references_open else self.context.knows(records, realm)
-        return self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
+        found = self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
+        return self.context.judged(document, found)
 
     def named(self, request: Request, document: dict[str, Any]) -> str | None:
         """Return the identifier that a request names for a new contact."""
@@ -302,7 +301,8 @@ class Drafts(Handlers):
             raise conflict("the record is of another schema")
         if self.habits.draft_schema_agrees and header_of(body.value).get("schema", kind.name) != kind.name:
             raise bad_request("header and query name different schemas")
-        return json_text(_without_nulls(body.value)) if self.habits.draft_nulls_dropped else body.text
+        text = json_text(_without_nulls(body.value)) if self.habits.draft_nulls_dropped else body.text
+        return _normalised(text) if self.habits.forms_normalised else text
 
     def problems(
         self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
@@ -412,6 +412,13 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nulls(member) for name, member in value.items() if member is not None}
     return [_without_nulls(member) for member in value] if isinstance(value, list) else value
+
+
+def _normalised(text: str) -> str:
+    """Write the e-mails and hosts in a JSON text in small letters, and hosts without their usual port."""
+    text = re.sub(r'"[^"\s\\]+@[^"\s\\]+"', lambda found: found[0].lower(), text)
+    host = r'"https://[^"/:\\]+(:443)?(?=/)'
+    return re.sub(host, lambda found: found[0].lower().removesuffix(":443"), text)
 
 
 # The library's own table, not the machine's: the same answer everywhere.
@@ -545,7 +552,13 @@ class Attachments(Handlers):
             created_on=self.context.clock.now(),
             file_key=stored.key,
         )
-        return records.add_attachment(attachment)
+        added = records.add_attachment(attachment)
+        if self.habits.attachments_with_previews:
+            files = self.context.files
+            preview = files.keep(thumbnail(files.path(stored.key), "PNG"))
+            beside = replace(added, id=0, filename=f"{filename}.preview.png", content_type="image/png")
+            records.add_attachment(replace(beside, size=preview.size, file_key=preview.key))
+        return added
 
     def requested(self, request: Request) -> Attachment:
         """Return the attachment of the path; refuse if document, number and name do not belong together."""

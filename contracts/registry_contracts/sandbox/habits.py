@@ -92,6 +92,7 @@ class Habits:
         "attachment-fields")
     attachment_numbers: str = _habit("common", "numbers of attachments: common, own, or listed as others")
     fields_shown: str = _habit("", "the only fields that describe drafts and attachments; empty shows all")
+    draft_answer: str = _habit("content", "the answer to reading a draft: content, wrapped or extended")
     info_whole: bool = _off("the info of a draft stands in an envelope and holds the content", "draft-info-answer")
     realm_in_capitals: bool = _off("descriptions write the realm in capitals",
         "draft-info-answer", "How answers write a realm")
@@ -103,16 +104,21 @@ class Habits:
     thumbnail_delay: float = _habit(0.0, "seconds after which a new file has a thumbnail")
     thumbnails_of_pictures: bool = _off("only images have previews", "attachment-thumbnail-form")
     # Refusals.
-    refusal_form: str = _habit("object", "a body without errors: object, text, string of JSON, empty (the table apart)")
+    refusal_form: str = _habit(
+        "object", "a body without errors: object, problem details, text, string of JSON, empty (the table apart)")
     error_member: str | None = _habit(None, "member that wraps a refusal; none puts its members at the top level")
     status_member: str | None = _habit(
         "statusCode", "member of a refusal that repeats the status; none leaves it out")
     message_member: str = _habit("message", "member of a refusal that carries its text")
+    message_spaced: bool = _off("a message is quoted, broken and ends with a line break", "workflow-message-place")
+    error_properties_in_capitals: bool = _off("an error names its field with a capital, as in `FirstName`",
+        "How a property of an error names a field")
     error_property_path: bool = _habit(False, "the property of an error is a dotted path, not just the table's field")
     errors_one_at_a_time: bool = _off("only the first error of a document is told",
         "Order and number of the elements of an errors array")
     errors_reversed: bool = _off("the last error of a document comes first",
         "Order and number of the elements of an errors array")
+    mandatory_as_any_of: bool = _off("a missing field is told as one of a set", "errors-code-mandatory-any-of")
     codes_coarse: bool = _off("whatever is no missing field is an invalid value", "errors-code-invalid-value")
     empty_set_code: str | None = _habit(
         "Error.MandatoryAnyOf", "code of a mandatory lstring or array that holds nothing; none takes it")
@@ -175,6 +181,8 @@ class Habits:
     json_lenient: bool = _off("a byte order mark and members named twice are read", "draft-save-body")
     half_pairs_kept: bool = _off("a draft keeps half of a surrogate pair", "draft-save-body")
     # Contents.
+    forms_checked: bool = _off("e-mail, telephone and web addresses have a form that is checked", "contact-text-forms")
+    contact_terms_own: bool = _habit(False, "type, gender and their like are three codes of the service's own")
     references_open: bool = _off("any reference is accepted", "contact-organization-unknown")
     terms_open: bool = _off("every term is known", "contact-optional-term-values")
     unknown_fields_kept: bool = _off("unknown fields are kept", "workflow-document-content")
@@ -222,6 +230,7 @@ class Habits:
         "draft-save-schema-unknown")
     draft_faults: str = _habit("kept", "what the schema does not allow in a draft: kept, told, or refused")
     draft_nulls_dropped: bool = _off("null stands for an absent field", "draft-save-body")
+    forms_normalised: bool = _off("e-mails and hosts are kept in small letters, without usual ports", "draft-save-body")
     draft_any_json: bool = _off("a draft may be any JSON value", "draft-save-body")
     contact_drafts_refused: bool = _habit(False, "drafts of contacts are not kept")
     # Locked records, see `registry_contracts.sandbox.workflow`.
@@ -230,6 +239,7 @@ class Habits:
     lock_seconds: float | None = _habit(None, "seconds that this lock lasts; none, for good")
     submissions_publish: bool = _off("a submission is published at once, and its record free again",
         "workflow-submitted-state")
+    drafts_published_soon: bool = _habit(False, "a submission makes of its draft, soon, a published version")
     batches_wait: bool = _habit(False, "a record of a batch is not locked before the batch is complete")
     drafts_not_existing: bool = _off("a draft alone does not exist", "workflow-draft-only-record")
     locked_before_taken: bool = _off("creating under a locked record's identifier is refused for the lock",
@@ -242,6 +252,8 @@ class Habits:
     attachments_of: str = _habit("all", "documents that take attachments: all, submitted ones, or published ones")
     attachments_of_anything: bool = _off("a document that does not exist takes attachments",
         "attachment-document-unknown")
+    attachments_with_previews: bool = _off("beside each file its preview is an attachment with a number of its own",
+        "Attachments beside those that were created")
     second_file_of_a_name: str = _habit("kept", "a name's second file: kept, refused, numbered, replaced, overwritten")
     file_names: str = _habit("any", "names of attachments: any, plain, or changed to plain ones")
     file_names_unread: bool = _off("file names are not compared", "attachment-name-disagrees")
@@ -253,6 +265,10 @@ class Habits:
     # Lists.
     list_largest_page: int | None = _habit(None, "items answered at most, whatever top asks for")
     list_largest_top: int | None = _habit(None, "the largest top that is not refused")
+    list_envelope: str = _habit("", "what lists are wrapped in: nothing, hal, hits, beside links; or neighbours named")
+    list_names_apart: bool = _habit(False, "a list is filtered and ordered by other names than it shows")
+    lists_late: bool = _off("drafts and attachments come and go in lists a second later",
+        "When a change shows in a list")
     list_order: str = _habit("oldest", "default order of lists: oldest or changed (last) first, or scrambled")
     list_with_documents: bool = _off("a list of drafts holds their content", "list-fields")
     list_own_only: bool = _off("a draft list without a collection holds the caller's own",

@@ -169,6 +169,15 @@ class RealmBook:
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
 
+#: Forms of texts, and terms of contacts, that some services ask for.
+_FORMS = {
+    "emails": re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+"),
+    **dict.fromkeys(("phones", "faxes"), re.compile(r"[+0-9][0-9 ().-]{4,30}")),
+}
+_ADDRESS = re.compile(r"https?://\S+")
+_WITH_OWN_TERMS = ("type", "addressType", "gender", "organizationType")
+_OWN_TERMS = ("CT-100", "CT-200", "CT-300")
+
 INVALID_PROPERTY = "Error.InvalidProperty"
 UNSPECIFIED_LOCALE = "Error.UnspecifiedLocale"
 UNEXPECTED_TERM = "Error.UnexpectedTerm"
@@ -240,6 +249,11 @@ class Validator:
             yield Problem(INVALID_TYPE, path)
 
     def of_value(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield the problems of one value: of its kind, else of its form."""
+        found = list(self.of_kind(field, value, path, expectation))
+        yield from found or self.of_form(field, value, path, expectation)
+
+    def of_kind(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
         """Yield the problems of one value, by the kind the table gives."""
         match field.kind:
             case Kind.HEADER:
@@ -249,6 +263,17 @@ class Validator:
             case Kind.TERM | Kind.REFERENCE | Kind.LINK:
                 return self.of_object(field, value, path, expectation)
         return self.of_type(value, _TYPES[field.kind], path)
+
+    def of_form(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield a problem when a value has another form than the service's own, or is none of its own terms."""
+        member = "url" if field.kind is Kind.LINK else "identifier"
+        text = value.get(member) if isinstance(value, dict) else value
+        form = _ADDRESS if field.kind is Kind.LINK else _FORMS.get(field.name)
+        if self.habits.forms_checked and form is not None and form.fullmatch(str(text)) is None:
+            yield Problem(INVALID_VALUE, path)
+        own = field.name in _WITH_OWN_TERMS and expectation.kind.name == CONTACT.name
+        if self.habits.contact_terms_own and own and text not in _OWN_TERMS:
+            yield Problem(UNEXPECTED_TERM, path)
 
     def of_type(self, value: Any, wanted: type, path: Path) -> Problems:
         """Yield a problem when a value is not of the wanted JSON type; a boolean is no integer."""

@@ -18,6 +18,7 @@ A locked record is one whose submission was accepted. Nothing unlocks it. From t
 - its draft is read, listed, saved and deleted as any other (the lock stays), and it takes attachments.
 """
 
+import asyncio
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -231,7 +232,7 @@ class Workflow(Handlers):
         if not self.habits.submission_members_ignored:
             unknown = (name for name in body if name not in {"document", *_LIMITS})
             found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
-        return found
+        return self.context.judged(body, found)
 
     def of_text(self, body: dict[str, Any], member: str) -> Problems:
         """Yield the problems of an optional text with a limit, in characters as the document says, not in bytes."""
@@ -251,6 +252,9 @@ class Workflow(Handlers):
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 5: begin the workflow; from now on the record is locked."""
+        if self.habits.drafts_published_soon:
+            asyncio.get_running_loop().call_later(0.5, self._publish, submission.realm.name, identifier)
+            return
         if self.habits.batches_wait and submission.body.get("batchId"):
             return
         if self.habits.submissions_publish:
@@ -258,6 +262,15 @@ class Workflow(Handlers):
         else:
             delay, seconds = self.habits.lock_delay, self.habits.lock_seconds
             records.lock(submission.realm.name, identifier, submission.caller.name, delay, seconds)
+
+    def _publish(self, realm: str, identifier: str) -> None:
+        """Make the published version of a draft, which leaves."""
+        with self.context.storage.transaction() as records:
+            draft = records.version(realm, identifier, DRAFT)
+            if draft is not None:
+                what = {"schema": draft.schema, "owner": draft.owner, "content": draft.content}
+                records.store(realm, identifier, PUBLISHED, **what)
+                records.remove_draft(realm, identifier)
 
     def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
         what = {"schema": submission.kind.name, "owner": submission.caller.name}

@@ -12,17 +12,7 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.conditions import OPERATIONS
-from registry_contracts.sandbox.faults.effects import (
-    At,
-    Clauses,
-    Effect,
-    Errors,
-    Record,
-    Rule,
-    Side,
-    Values,
-    row,
-)
+from registry_contracts.sandbox.faults.effects import Clauses, Effect, Record, Rule, Side, Values, row
 from registry_contracts.sandbox.faults.lists import like, of_other_documents
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
@@ -255,8 +245,8 @@ _APART: Final = ("realm-lists-apart",)
 #: Items that are added make a page longer than asked for.
 _OF_OTHER_REALMS: Final = _by_question(every=(*_APART, "list-top"), list_all=_APART, list_my=_APART,
     list_mydrafts=_APART, list_top=(*_APART, "list-top"), list_page=(*_APART, "list-top"))
-_ACCEPTED: Final[At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
-_NAMES: Final[At] = {_CREATE: ("workflow-identifier-returned",),
+_ACCEPTED: Final[do.At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
+_NAMES: Final[do.At] = {_CREATE: ("workflow-identifier-returned",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ("workflow-identifier-kept",))}
 #: Changes of an element of an errors array, each with the clause that it breaks.
 _ELEMENTS: Final[Mapping[str, tuple[str, Callable[[Record], Any]]]] = {
@@ -269,7 +259,7 @@ _PLACES: Final[Mapping[str, slice]] = {"first": slice(1), "last": slice(-1, None
 
 
 def _changed(place: str, change: Callable[[Record], Any]) -> Inject:
-    def changed(errors: Errors) -> Any:
+    def changed(errors: do.Errors) -> Any:
         at = range(len(errors))[_PLACES[place]]
         return [change(error) if number in at else error for number, error in enumerate(errors)]
 

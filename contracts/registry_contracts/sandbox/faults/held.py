@@ -98,10 +98,8 @@ def at_file(request: Request, file: Attachment) -> Request:
 def _alike(draft: Version, request: Request) -> bool:
     """Whether a draft has the content that a request sends, or else that of its draft, without the header."""
     saved = draft_of(request)
-    ours, other = (
-        request.record if request.body else json.loads(saved.content) if saved else None,
-        json.loads(draft.content),
-    )
+    ours = request.record if request.body else json.loads(saved.content) if saved else None
+    other = json.loads(draft.content)
     if not isinstance(ours, dict) or not isinstance(other, dict):
         return bool(ours == other)
     return {**ours, "header": 0} == {**other, "header": 0}

@@ -21,7 +21,7 @@ from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN
 
 if TYPE_CHECKING:
-    from registry_contracts.sandbox.app import Service
+    from registry_contracts.sandbox.documents import Context
 
 #: Here a sandbox answers how often its fault made a difference, or what it has shown; outside the interface.
 COUNTS_PATH: Final = "/sandbox/counts"
@@ -212,7 +212,7 @@ class Memory:
 
     def __init__(self) -> None:
         #: Set at the first request.
-        self.service: Service
+        self.service: Context
         #: The last save of each draft that was not deleted.
         self.saved: dict[Key, Request] = {}
         #: The last save of each deleted draft, by identifier.

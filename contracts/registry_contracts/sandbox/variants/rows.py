@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from registry_contracts.sandbox.app import STRANGE, TEMPORARY_FILES, WITH_FILES
 from registry_contracts.sandbox.habits import MEANINGS, SILENT
 from registry_contracts.sandbox.http import Reason
 from registry_contracts.sandbox.variants.model import Variant
@@ -19,7 +20,7 @@ _WRITTEN: Final = (
 )
 #: Silent clauses about success statuses, and about refusals without a stated status.
 _SUCCEEDED: Final = ("attachment-success-status", "contact-success-status", "draft-success-status")
-FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
+_FAILED: Final = ("attachment-failure-status", "draft-failure-status", "list-failure-status")
 _WRITES: Final = (
     "contact_created_status", "contact_updated_status", "draft_created_status", "draft_updated_status",
     "draft_deleted_status", "attachment_created_status", "attachment_persisted_status",
@@ -40,20 +41,20 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("list-partial", ("attachment-success-status", "list-success-status"), {"list_status": 206}),
     ("list-empty-204", ("list-envelope", "list-success-status"), {"list_empty_status": 204}),
     ("list-empty-404", ("list-envelope", "list-success-status"), {"list_empty_status": 404}),
-    ("refusals-400", ("attachment-size-answer", *FAILED, "token-failure-answer", "token-missing-answer"),
-        dict.fromkeys(_REFUSALS, 400),
-        "Failure statuses outside the workflow table are not shown: every refusal is 400."),
-    ("refusals-404", ("attachment-size-answer", *FAILED, "token-missing-answer", "uid-refusal-answer"),
-        dict.fromkeys(_REFUSALS, 404),
-        "Failure statuses outside the workflow table are not shown: every refusal is 404."),
-    ("refusals-403", (*FAILED, "token-failure-answer", "token-missing-answer"), dict.fromkeys(_REFUSALS, 403),
-        "Failure statuses outside the workflow table are not shown: every refusal is 403."),
-    ("refusals-apart", (*FAILED, "uid-refusal-answer"),
+    *((f"refusals-{status}", silent, dict.fromkeys(_REFUSALS, status),
+        f"Failure statuses outside the workflow table are not shown: every refusal is {status}.")
+        for status, silent in (
+            (400, ("attachment-size-answer", *_FAILED, "token-failure-answer", "token-missing-answer")),
+            (404, ("attachment-size-answer", *_FAILED, "token-missing-answer", "uid-refusal-answer")),
+            (403, (*_FAILED, "token-failure-answer", "token-missing-answer")))),
+    ("refusals-apart", (*_FAILED, "uid-refusal-answer"),
         {"bad_request_status": 422, "conflict_status": 423, "not_found_status": 410, "delete_missing_status": 410}),
-    ("refusals-nested", FAILED, {"error_member": "error", "status_member": "code"}),
-    ("refusals-in-capitals", (*FAILED, "workflow-message-place"),
+    ("refusals-nested", _FAILED, {"error_member": "error", "status_member": "code"}),
+    ("refusals-in-capitals", (*_FAILED, "workflow-message-place"),
         {"message_member": "Message", "status_member": None}),
-    ("refusals-without-body", FAILED, {"refusal_form": "empty"}, "Refusals outside the tables have no body."),
+    ("problem-json", (*_FAILED, "workflow-message-place"), {"refusal_form": "problem"},
+        "The shape of refusals is not shown: they are problem details, application/problem+json."),
+    ("refusals-without-body", _FAILED, {"refusal_form": "empty"}, "Refusals outside the tables have no body."),
     ("errors-200", "errors-status", {"validation_status": 200}, "Faulty content is answered with 200, and not stored."),
     ("errors-422", "errors-status", {"validation_status": 422, "error_property_path": True}),
     ("delete-idempotent", "draft-delete-absent", {"delete_missing_status": 204}, "Deleting no draft gives 204, too."),
@@ -67,6 +68,10 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
         {"attachment_numbers": "listed as others", "attachment_persisted_status": 204}),
     ("attachment-id-per-document", "attachment-fields", {"attachment_numbers": "own"}, "Each document counts its own."),
     ("metadata-terse", ("attachment-fields", "draft-info-answer", "list-fields"), {"fields_shown": "schema filename"}),
+    ("draft-wrapped", "draft-get-answer", {"draft_answer": "wrapped"},
+        "The record that carries a draft is not shown: the content stands in it beside metadata."),
+    ("draft-extended", "draft-get-answer", {"draft_answer": "extended"},
+        "What a service adds to a draft is not shown: members of its own, and a header made whole."),
     ("info-of-nothing-204", "Info of a draft that is not there", {"info_of_nothing": "204"}),
     ("info-of-nothing-null", "Info of a draft that is not there", {"info_of_nothing": "null"}),
     ("info-of-nothing-told", "Info of a draft that is not there", {"info_of_nothing": "told"}),
@@ -122,6 +127,8 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("lock-late", "workflow-submitted-state", {"lock_delay": 2.0}, "A submission locks its record two seconds later."),
     ("locks-brief", "workflow-submitted-state", {"lock_seconds": 1.5}, "A submission locks its record for 1.5 s."),
     # What waits has only a draft, and exists all the same.
+    ("drafts-published-soon", "workflow-submitted-state", {"drafts_published_soon": True, "drafts_not_existing": False},
+        "What a publishing workflow makes of a draft is not shown: its published version, half a second later."),
     ("batches-wait", "workflow-batch-effect", {"batches_wait": True, "drafts_not_existing": False},
         "A record of a batch is not locked before the batch is complete."),
     ("rights-first", "When rights are looked at", {"rights_checked": "first"}, "Rights are looked at before step 1."),
@@ -137,6 +144,17 @@ _ROWS: Final[tuple[tuple[Any, ...], ...]] = (
     ("temporary-files-renamed", "attachment-persist-name", {"temporary_file_prefix": "upload-"}),
     ("temporary-files-private", "Whose temporary files are", {"temporary_files_of": "author"}),
     # Lists.
+    ("list-hal", "list-envelope", {"list_envelope": "hal"},
+        "The envelope of a list is not shown: items are embedded, with links (HAL)."),
+    ("list-hits", "list-envelope", {"list_envelope": "hits"},
+        "The envelope of a list is not shown: hits of a search, each with its fields under _source."),
+    ("list-beside-links", "list-envelope", {"list_envelope": "beside links"},
+        "The envelope of a list is not shown: items under a name of its own, links and figures beside them as arrays."),
+    ("list-neighbours-named", "list-fields", {"list_envelope": "neighbours"},
+        "The fields of a listed item are not shown: it names the one before it and the one behind it."),
+    ("list-names-apart", ("list-fields", "attachment-fields"),
+        {"list_names_apart": True, "unknown_list_field": "ignored"},
+        "Lists are filtered and ordered by other names than they show; unknown ones are ignored."),
     ("pages-of-five", ("attachment-list-default", "list-default-page"), {"list_largest_page": 5}),
     ("pages-bounded", ("attachment-list-default", "list-default-page"), {"list_largest_top": 50}),
     ("list-scrambled", ("attachment-list-default", "list-default-order"), {"list_order": "scrambled"}),
@@ -169,23 +187,25 @@ def _variant(
     return Variant(name, filled, sentence or _sentence(habits), habits, **more)
 
 
+# fmt: off
 VARIANTS: Final = (
     *(_variant(name.replace("_", "-"), silent, {name: True}) for name, silent in SILENT.items()),
     *(_variant(*row) for row in _ROWS),
-    _variant(
-        "languages-declared",
-        "Texts in languages that the header does not list",
-        {"languages_declared": True},
-        contact={
-            "header": {"languages": ["en", "fr"]},
-            "organization": {"en": "Office", "fr": "Bureau"},
-            "type": "person",
-        },
-    ),
-    _variant(
-        "drafts-of-workflow",
-        "Schemas of drafts",
-        {"contact_drafts_refused": True},
-        settings={"draft_schema": "workflow_schema", "draft_document": "workflow_document"},
-    ),
+    _variant("languages-declared", "Texts in languages that the header does not list", {"languages_declared": True},
+        contact={"header": {"languages": ["en", "fr"]}, "organization": {"en": "Office", "fr": "Bureau"},
+            "type": "person"}),
+    _variant("contact-terms-own",
+        ("contact-type-values", "contact-address-type-values", "contact-gender-values", "contact-optional-term-values"),
+        {"contact_terms_own": True},
+        "The allowed values of type, addressType, gender and organizationType are not shown: three codes of its own.",
+        contact={"type": "CT-100", "addressType": "CT-200", "gender": {"identifier": "CT-300"},
+            "organizationType": {"identifier": "CT-100"}}),
+    _variant("attachments-of-published", "Attachments of a document that is a draft still",
+        {"attachments_of": "published"},
+        "Which documents take attachments is not shown: some published ones; how temporary files are named: strangely.",
+        settings={"attachment_identifiers": WITH_FILES, "temporary_files":
+            tuple(STRANGE.format(realm="{realm}", number=number) for number in range(1, TEMPORARY_FILES + 1))}),
+    _variant("drafts-of-workflow", "Schemas of drafts", {"contact_drafts_refused": True},
+        settings={"draft_schema": "workflow_schema", "draft_document": "workflow_document"}),
 )
+# fmt: on
