@@ -207,17 +207,17 @@ class Responses:
 
     def errors(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
         """Return the ``errors`` array: objects of ``code`` and ``property`` (the field concerned)."""
-        pairs = dict.fromkeys((self.code(problem), self.property(problem)) for problem in problems)
+        pairs = dict.fromkeys((self.code_of(problem), self.property_of(problem)) for problem in problems)
         errors = [{"code": code, "property": field} for code, field in pairs]
         return errors[::-1] if self.habits.errors_reversed else errors
 
-    def code(self, problem: Problem) -> str:
+    def code_of(self, problem: Problem) -> str:
         """Return the code by which a problem is reported."""
         if problem.code == MANDATORY:
             return MANDATORY_ANY_OF if self.habits.mandatory_as_any_of else MANDATORY
         return INVALID_VALUE if self.habits.codes_coarse else problem.code
 
-    def property(self, problem: Problem) -> str:
+    def property_of(self, problem: Problem) -> str:
         """Return the name by which a problem's field is reported."""
         field = ".".join(problem.path) if self.habits.error_property_path else problem.path[0]
         capitals = self.habits.error_properties_in_capitals
