@@ -147,6 +147,8 @@ ROWS: Final = (
         got.success else got), "The answer to a sign-in repeats the password",
         at=SIGN_IN),
     # Realms that are not seen, not known, or mixed up.
+    _REALM("query-ignored", "query", do.send(lambda r: r.with_options(Realm=None)),
+        "updateWorkflowRecord does not see a realm that the query alone names", "-realm~. Realm~-dev$", at=_UPDATE),
     _REALM("empty-taken", "empty", do.send(lambda r: r.with_header("realm", "abs-dev")),
         "createWorkflowRecordWithIdentifier takes an empty Realm header for abs-dev", "realm~^$", at=_NAMED),
     *each(lambda clause, operation, realm: _ANY(f"realm-refused-by-{kebab(operation)}",
