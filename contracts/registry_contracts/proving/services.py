@@ -50,18 +50,9 @@ def draw_services(seed: int, *, many_only: bool = False) -> Iterator[str]:
 
 @cache
 def together(one: str, other: str) -> bool:
-    """Whether two variants can be combined: they decide no silent point, habit or method in common."""
+    """Whether two variants can be combined: they decide no silent point and no habit in common."""
     first, second = ALL[one], ALL[other]
-    if first.silent[0] == second.silent[0] or first.habits.keys() & second.habits.keys():
-        return False
-    return not any(_methods(layer) & _methods(over) for layer in first.parts for over in second.parts)
-
-
-def _methods(layer: type) -> set[tuple[type, str]]:
-    """The methods of the service's classes that a layer replaces."""
-    own = [c for c in layer.__mro__ if ".sandbox.variants" in c.__module__]
-    below = next(c for c in layer.__mro__ if c not in own)
-    return {(below, name) for c in own for name in vars(c) if not name.startswith("__")}
+    return first.silent[0] != second.silent[0] and not first.habits.keys() & second.habits.keys()
 
 
 #: Permanent records that a run may leave in a realm of a variant service, which accepts much that others refuse.

@@ -7,7 +7,7 @@ organization ``organization-<realm>`` and the unused temporary files ``sandbox-t
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,9 @@ from registry_contracts.sandbox.validation import CONTACT, Realm
 from registry_contracts.sandbox.workflow import Workflow
 
 TEMPORARY_FILES = 20
+#: Where only published documents take files: those that do, and names of temporary files.
+WITH_FILES = tuple(f"sandbox-files-{{realm}}-{number:02}" for number in range(1, 41))
+STRANGE = "tmp~{realm}.{number:02}_"
 _RECORDS = (
     ("existing", "author", (PUBLISHED,)),
     # An accepted workflow update locks its record for ever, so tests of updates need several.
@@ -44,11 +47,9 @@ _RECORDS = (
 class Seeds:
     """Plants the published data, once for each database: what a client deletes stays deleted."""
 
-    #: What temporary files are called.
-    temporary = "sandbox-temporary-{realm}-{number:02d}"
-
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.only_published = context.habits.attachments_of == "published"
 
     def plant(self) -> None:
         """Put the data in place, unless this database already had it."""
@@ -71,13 +72,16 @@ class Seeds:
         records.lock(realm.name, f"sandbox-locked-{realm.name}", "author")
         if CONTACT.name in realm.types:
             store(records, realm, f"organization-{realm.name}", PUBLISHED, CONTACT.name, "other")
+            for name in WITH_FILES if self.only_published else ():
+                store(records, realm, name.format(realm=realm.name), PUBLISHED, schema, "author")
 
     def plant_temporary_files(self, records: Records) -> None:
         """Store the temporary files of every realm, each of a realm's a small picture of its own shade."""
+        named = STRANGE if self.only_published else "sandbox-temporary-{realm}-{number:02d}"
         for number in range(1, TEMPORARY_FILES + 1):
             file = self.context.files.keep(_picture(number * 12))
             for realm in self.context.realms.realms:
-                names = self.temporary.format(realm=realm, number=number), f"temporary-{number:02d}.pgm"
+                names = named.format(realm=realm, number=number), f"temporary-{number:02d}.pgm"
                 records.add_temporary_file(TemporaryFile(*names, file.size, file.key))
 
 
@@ -115,24 +119,6 @@ def described(request: Request) -> dict[str, Any]:
     return {**load_description().published, "servers": [server]}
 
 
-class Service(Context):
-    """Everything one sandbox is made of."""
-
-    def __init__(self, settings: Settings, habits: Habits, layers: Sequence[type]) -> None:
-        super().__init__(settings, habits, layers)
-        self.sign_in = SignIn(self)
-        self.contacts = self.layered(Contacts)(self)
-        self.drafts = self.layered(Drafts)(self)
-        self.attachments = self.layered(Attachments)(self)
-        self.workflow = self.layered(Workflow)(self)
-        self.seeds = self.layered(Seeds)(self)
-
-    def close(self) -> None:
-        """Close the database and remove what was only for this process."""
-        self.storage.close()
-        self.files.close()
-
-
 _DRAFT = "/api/v2013/documents/{uid}/versions/draft"
 _ATTACHMENTS = "/api/v2013/documents/{uid}/attachments"
 _ATTACHMENT = _ATTACHMENTS + "/{attachmentId}/{filename}"
@@ -141,10 +127,11 @@ _NOT_FOUND = 404
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def _routes(service: Service) -> list[BaseRoute]:
-    contacts, drafts, attachments = service.contacts, service.drafts, service.attachments
+def _routes(context: Context) -> list[BaseRoute]:
+    contacts, drafts, attachments = Contacts(context), Drafts(context), Attachments(context)
+    submit = Workflow(context).submit
     routes = [
-        _route(SIGN_IN, POST=service.sign_in.create_token),
+        _route(SIGN_IN, POST=SignIn(context).create_token),
         _route("/api/v2013/documents", POST=contacts.create),
         _route("/api/v2013/documents/{uid}", PUT=contacts.update),
         _route(_DRAFT, PUT=drafts.save, GET=drafts.get, HEAD=drafts.exists, DELETE=drafts.delete),
@@ -155,26 +142,26 @@ def _routes(service: Service) -> list[BaseRoute]:
         _route(_ATTACHMENTS, GET=attachments.list),
         _route(_ATTACHMENT, GET=attachments.get, HEAD=attachments.exists),
         _route(_ATTACHMENT + "/thumbnail", GET=attachments.thumbnail),
-        _route(_WORKFLOW, POST=service.workflow.submit),
-        _route(_WORKFLOW + "/{identifier}", POST=service.workflow.submit, PUT=service.workflow.submit),
+        _route(_WORKFLOW, POST=submit),
+        _route(_WORKFLOW + "/{identifier}", POST=submit, PUT=submit),
         # What the sandbox serves beside the document.
         _route("/openapi.json", GET=_description_json),
         _route("/openapi.yaml", GET=_description_yaml),
         _route("/", GET=_root),
         _route("/docs", GET=_root),
     ]
-    if service.habits.empty_identifier:
-        routes.append(_route(_WORKFLOW + "/", POST=service.workflow.submit))
-    if service.habits.versions_alike:
+    if context.habits.identifier_empty:
+        routes.append(_route(_WORKFLOW + "/", POST=submit))
+    if context.habits.versions_alike:
         routes += [
             Route(_other_version(route.path), route.endpoint, methods=list(route.methods or ()))
             for route in routes
             if route.path.startswith("/api/")
         ]
     for route in routes:
-        if not service.habits.head_everywhere and route.path not in (_DRAFT, _ATTACHMENT):
+        if context.habits.head_unlisted and route.path not in (_DRAFT, _ATTACHMENT):
             route.methods = (route.methods or set()) - {"HEAD"}
-        if service.habits.paths_any_case:
+        if context.habits.paths_any_case:
             route.path_regex = re.compile(route.path_regex.pattern, re.IGNORECASE)
     page = StaticFiles(directory=_PAGE, packages=[("flask_swagger_ui", "dist")], html=True)
     return [*routes, Mount("/docs", page)]
@@ -198,27 +185,27 @@ def _route(path: str, **handlers: Handler) -> Route:
 _FAITHFUL = Habits()
 
 
-def create_app(settings: Settings, habits: Habits = _FAITHFUL, layers: Sequence[type] = ()) -> Starlette:
-    """Return a sandbox as an ASGI application; its parts stand at ``app.state.service``."""
-    service = Service(settings, habits, layers)
+def create_app(settings: Settings, habits: Habits = _FAITHFUL) -> Starlette:
+    """Return a sandbox as an ASGI application; what its handlers share stands at ``app.state.service``."""
+    context = Context(settings, habits)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        service.seeds.plant()
+        Seeds(context).plant()
         try:
             yield
         finally:
-            service.close()
+            context.close()
 
-    refusal_body = service.responses.refusal_body
+    refusal_body = context.responses.refusal_body
 
     async def refused(_: Request, refusal: Refusal) -> Response:
-        return service.responses.refusal(refusal)
+        return context.responses.refusal(refusal)
 
     async def unrouted(request: Request, problem: HTTPException) -> Response:
         if problem.status_code == _NOT_FOUND:
             message = "there is nothing at this path"
-            if habits.unknown_path_html:
+            if habits.paths_unknown_html:
                 return HTMLResponse(f"<h1>{message}</h1>", _NOT_FOUND)
             return json_response(refusal_body(_NOT_FOUND, message), _NOT_FOUND)
         if request.method == "OPTIONS" and habits.options_answered:
@@ -239,8 +226,8 @@ def create_app(settings: Settings, habits: Habits = _FAITHFUL, layers: Sequence[
         # A fault of the sandbox itself; its traceback goes to stderr.
         Exception: answered(500, "the sandbox failed; see its stderr"),
     }
-    app = Starlette(routes=_routes(service), exception_handlers=handlers, lifespan=lifespan)
+    app = Starlette(routes=_routes(context), exception_handlers=handlers, lifespan=lifespan)
     app.router.redirect_slashes = habits.slashes_redirected
     app.add_middleware(RawPaths)
-    app.state.service = service
+    app.state.service = context
     return app

@@ -60,35 +60,36 @@ class Identity:
     def __init__(self, clock: Clock, habits: Habits) -> None:
         self.clock = clock
         self.habits = habits
-        self._issued: dict[str, Token] = {}
+        #: By their texts; some may have expired.
+        self.issued: dict[str, Token] = {}
 
     def issue(self, account: Account) -> Token:
         """Return a token for an account, a new one each time."""
         now, habits = self.clock.now(), self.habits
         # Expired tokens go, also if nobody uses them again.
-        self._issued = {text: token for text, token in self._issued.items() if token.expires > now}
-        own = [token for token in self._issued.values() if token.account == account]
+        self.issued = {text: token for text, token in self.issued.items() if token.expires > now}
+        own = [token for token in self.issued.values() if token.account == account]
         if own and habits.sign_in_again == "same":
             return own[0]
         for token in own if habits.sign_in_again == "replaced" else ():
-            del self._issued[token.text]
+            del self.issued[token.text]
         text = secrets.token_urlsafe(habits.token_bytes) + habits.token_suffix
         token = Token(text, account, now + timedelta(seconds=habits.token_lifetime))
-        self._issued[text] = token
+        self.issued[text] = token
         return token
 
     def holder(self, text: str) -> Account | None:
         """Return the account of a valid token, or ``None``."""
-        token = self._issued.get(text)
+        token = self.issued.get(text)
         return None if token is None or token.expires <= self.clock.now() else token.account
 
     def forget(self) -> None:
         """Forget every token, as a restart does."""
-        self._issued.clear()
+        self.issued.clear()
 
     def sign_in(self, email: str, password: str) -> Account:
         """Return the account with this e-mail and password; refuse others without telling which of the two is wrong."""
-        if self.habits.email_checked and email and "@" not in email:
+        if self.habits.sign_in_email_checked and email and "@" not in email:
             raise bad_request("the e-mail is none")
         if self.habits.email_any_case:
             email = email.strip().lower()
@@ -113,7 +114,7 @@ class Identity:
         account = self.caller(request)
         if account is None:
             raise Refusal(Reason.UNAUTHENTICATED, "the Authorization header must hold a valid bearer token")
-        if not account.may_write and not self.habits.restricted_may_read:
+        if not account.may_write and self.habits.restricted_shut_out:
             raise forbidden("this account has no access")
         return account
 

@@ -9,9 +9,9 @@ import json
 import mimetypes
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -64,23 +64,22 @@ from registry_contracts.sandbox.validation import (
     header_of,
 )
 
-_Part = TypeVar("_Part")
-
 
 class Context:
     """What the handlers of one sandbox share: an object for each rule, the storage and the files."""
 
-    def __init__(self, settings: Settings, habits: Habits, layers: Sequence[type]) -> None:
-        self._layers = layers
+    def __init__(self, settings: Settings, habits: Habits) -> None:
         self.settings = settings
         self.habits = habits
         self.clock = Clock(habits.timestamp_digits, habits.timestamp_offset)
-        self.responses = self.layered(Responses)(habits, self.clock)
+        self.responses = Responses(habits, self.clock)
         self.identity = Identity(self.clock, habits)
         self.realms = RealmBook(habits)
         self.body = BodyReader(habits)
-        self.validator = self.layered(Validator)(habits)
-        self.lists = self.layered(Lists)(habits)
+        self.validator = Validator(habits)
+        self.lists = Lists(habits)
+        #: Makes the problems that are reported from a body and those that were found; faults put another in place.
+        self.judged: Callable[[dict[str, Any], list[Problem]], list[Problem]] = lambda _, problems: problems
         self._refused: set[tuple[str, str]] = set()
         self.files = FileStore(settings.data)
         try:
@@ -89,11 +88,10 @@ class Context:
             self.files.close()
             raise
 
-    def layered(self, part: type[_Part]) -> type[_Part]:
-        """Return a part of the service with the layers of variants over it; a later layer comes first."""
-        over = [layer for layer in reversed(self._layers) if issubclass(layer, part)]
-        made: type[Any] = type(part.__name__, (*over, part), {})
-        return made
+    def close(self) -> None:
+        """Close the database and remove what was only for this process."""
+        self.storage.close()
+        self.files.close()
 
     def knows(self, records: Records, realm: Realm) -> Callable[[str], bool]:
         """Return the test for whether a record exists in the realm, for references."""
@@ -106,7 +104,7 @@ class Context:
 
     def note_refused(self, realm: Realm, identifier: Any) -> None:
         """Note that a record was refused for its content; the identifier stays taken if the habit says so."""
-        if self.habits.refused_identifiers_taken and isinstance(identifier, str):
+        if self.habits.refused_identifiers_stay_taken and isinstance(identifier, str):
             self._refused.add((realm.name, identifier))
 
     def taken(self, records: Records, realm: Realm, identifier: str) -> bool:
@@ -135,7 +133,7 @@ class SignIn(Handlers):
         """Answer a new token and its expiration (Authentication 1 and 2)."""
         credentials = (await self.context.body.read_object(request)).value
         email, password = credentials.get("email"), credentials.get("password")
-        if self.habits.numbers_are_text:
+        if self.habits.numbers_as_text:
             email, password = (
                 str(each) if type(each) in (int, float) else each for each in (email, password)
             )
@@ -159,7 +157,7 @@ class Contacts(Handlers):
         caller = context.identity.require(request)
         realm = context.realms.of_documents(request)
         self.require_schema(request, realm)
-        if not (caller.may_write or self.habits.restricted_create_contacts):
+        if not (caller.may_write or self.habits.contacts_by_restricted):
             raise forbidden("this account may not create contacts")
         body = await context.body.read_object(request)
         named = self.named(request, body.value)
@@ -185,7 +183,7 @@ class Contacts(Handlers):
 
     def written(self, contact: Version, status: int) -> Response:
         """Return the response that tells of a contact that was kept."""
-        more = {"contact": json.loads(contact.content)} if self.habits.contact_answers_content else {}
+        more = {"contact": json.loads(contact.content)} if self.habits.contact_content_answered else {}
         return self.context.responses.written(contact, status, **more)
 
     @property
@@ -223,15 +221,15 @@ class Contacts(Handlers):
         self, records: Records, realm: Realm, uid: str | None, document: dict[str, Any]
     ) -> list[Problem]:
         """Return every problem of a contact."""
-        checked = self.habits.references_checked
-        knows = self.context.knows(records, realm) if checked else lambda _: True
-        return self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
+        knows = (lambda _: True) if self.habits.references_open else self.context.knows(records, realm)
+        found = self.context.validator.problems(document, Expectation(CONTACT, uid, knows))
+        return self.context.judged(document, found)
 
     def named(self, request: Request, document: dict[str, Any]) -> str | None:
         """Return the identifier that a request names for a new contact."""
         uid = query_value(request, "uid") if self.habits.contact_uid_from_query else None
         if uid is None:
-            return header_of(document).get("identifier") if self.habits.contact_header_names else None
+            return None if self.habits.contacts_minted else header_of(document).get("identifier")
         if not is_identifier(uid):
             raise bad_request("the uid breaks the identifier rule")
         return uid
@@ -266,7 +264,7 @@ class Drafts(Handlers):
         caller, uid, realm = self._addressed(request)
         kind = context.realms.schema(request, realm, known=not self.habits.draft_any_schema)
         read = context.body.read if self.habits.draft_any_json else context.body.read_object
-        body = await read(request, half_pairs=self.habits.draft_half_pairs)
+        body = await read(request, half_pairs=self.habits.half_pairs_kept)
         with context.storage.transaction() as records:
             self.require_right(records, caller, realm, uid, shared=bool(self.habits.drafts_shared))
             self.require_unlocked(records, realm, uid)
@@ -280,7 +278,7 @@ class Drafts(Handlers):
             after = {"passed": caller.name, "joined": " ".join(dict.fromkeys([*before.split(), caller.name]))}
             stored = records.hand_over(realm.name, uid, after.get(self.habits.drafts_shared, before))
         status = self.habits.draft_created_status if created else self.habits.draft_updated_status
-        if self.habits.save_answers_content and status < REDIRECTS.start:
+        if self.habits.draft_content_answered and status < REDIRECTS.start:
             answer = context.responses.draft(stored)
             answer.status_code = 200 if status == NO_CONTENT else status
             return answer
@@ -303,7 +301,8 @@ class Drafts(Handlers):
             raise conflict("the record is of another schema")
         if self.habits.draft_schema_agrees and header_of(body.value).get("schema", kind.name) != kind.name:
             raise bad_request("header and query name different schemas")
-        return body.text if self.habits.draft_nulls_kept else json_text(_without_nulls(body.value))
+        text = json_text(_without_nulls(body.value)) if self.habits.draft_nulls_dropped else body.text
+        return _normalised(text) if self.habits.forms_normalised else text
 
     def problems(
         self, records: Records, realm: Realm, uid: str, kind: RecordType, value: Any
@@ -362,21 +361,21 @@ class Drafts(Handlers):
         page = page_request(request, "$", self.habits)
         collection = query_value(request, "collection")
         owner = self.owner_asked_for(collection, caller)
-        with_locked = self.habits.mydrafts_holds_locked or collection != "mydrafts"
+        with_locked = not self.habits.my_and_mydrafts_differ or collection != "mydrafts"
         with context.storage.transaction() as records:
             rows = context.lists.drafts(records, realm.name, owner, page, with_locked=with_locked)
-            for row in rows if self.habits.list_whole else ():
+            for row in rows if self.habits.list_with_documents else ():
                 draft = records.version(realm.name, row[self.habits.identifier_member], DRAFT)
                 row["document"] = draft and json.loads(draft.content)
         return context.responses.listed(rows)
 
     def owner_asked_for(self, collection: str | None, caller: Account) -> str | None:
         """Return whose drafts a collection holds, ``None`` for all accounts'; refuse an unknown collection."""
-        if collection not in {None, *COLLECTIONS} and self.habits.collections_checked:
+        if collection not in {None, *COLLECTIONS} and not self.habits.collections_open:
             raise bad_request("collection must be my or mydrafts")
-        if collection == "my" and not self.habits.my_holds_drafts:
+        if collection == "my" and self.habits.my_without_drafts:
             return _NOBODY
-        return caller.name if collection in COLLECTIONS or self.habits.list_default_own else None
+        return caller.name if collection in COLLECTIONS or self.habits.list_own_only else None
 
     def require_right(
         self, records: Records, caller: Account, realm: Realm, uid: str, *, shared: bool
@@ -392,7 +391,7 @@ class Drafts(Handlers):
 
     def require_unlocked(self, records: Records, realm: Realm, uid: str) -> None:
         """Refuse a write to the draft of a locked record if the habit says so."""
-        if not self.habits.locked_draft_writable and records.is_locked(realm.name, uid):
+        if self.habits.locked_draft_stays and records.is_locked(realm.name, uid):
             raise conflict("the record is locked")
 
     def requested(self, request: Request) -> Version:
@@ -400,7 +399,7 @@ class Drafts(Handlers):
         caller, uid, realm = self._addressed(request)
         with self.context.storage.transaction() as records:
             draft = records.version(realm.name, uid, DRAFT)
-            hidden = not self.habits.locked_draft_readable and records.is_locked(realm.name, uid)
+            hidden = self.habits.locked_draft_hidden and records.is_locked(realm.name, uid)
         other = draft is not None and not caller.owns(draft.owner)
         if draft is None or hidden or (other and self.habits.others_drafts == "hidden"):
             raise not_found(_NO_DRAFT)
@@ -413,6 +412,13 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nulls(member) for name, member in value.items() if member is not None}
     return [_without_nulls(member) for member in value] if isinstance(value, list) else value
+
+
+def _normalised(text: str) -> str:
+    """Write the e-mails and hosts in a JSON text in small letters, and hosts without their usual port."""
+    text = re.sub(r'"[^"\s\\]+@[^"\s\\]+"', lambda found: found[0].lower(), text)
+    host = r'"https://[^"/:\\]+(:443)?(?=/)'
+    return re.sub(host, lambda found: found[0].lower().removesuffix(":443"), text)
 
 
 # The library's own table, not the machine's: the same answer everywhere.
@@ -431,7 +437,7 @@ class Attachments(Handlers):
         caller = context.identity.require(request)
         uid = self._document(request)
         filename = filename_in_path(request)
-        if self.habits.json_file_refused and "json" in (header_value(request, "content-type") or ""):
+        if self.habits.uploads_not_json and "json" in (header_value(request, "content-type") or ""):
             raise Refusal(Reason.MEDIA_TYPE, "send the file in binary form")
         with context.storage.transaction() as records:
             self.require_right(records, caller, uid)
@@ -477,7 +483,7 @@ class Attachments(Handlers):
             if not (owners or records.attachments(uid) or self.habits.attachments_of_anything):
                 raise not_found("there is no document of this uid")
             own = any(caller.owns(owner) for owner in owners)
-            if owners and not own and not self.habits.attachment_lists_shared:
+            if owners and not own and self.habits.attachments_private:
                 raise forbidden("this document is another account's")
             rows = context.lists.attachments(records, uid, page)
         return context.responses.listed(rows)
@@ -495,7 +501,7 @@ class Attachments(Handlers):
         attachment = self.requested(request)
         age = (self.context.clock.now() - attachment.created_on).total_seconds()
         late = age < self.habits.thumbnail_delay
-        if late or not (self.habits.thumbnails_of_all or attachment.content_type.startswith("image/")):
+        if late or (self.habits.thumbnails_of_pictures and not attachment.content_type.startswith("image/")):
             raise not_found("there is no preview of this file")
         path, form = self.context.files.path(attachment.file_key), self.habits.thumbnail_format
         image = await run_in_threadpool(thumbnail, path, form)
@@ -506,7 +512,7 @@ class Attachments(Handlers):
         owners = records.owners_anywhere(uid)
         if not owners and not self.habits.attachments_of_anything:
             raise not_found("there is no document of this uid")
-        owned = any(may_update(caller, owner, shared=self.habits.attachments_shared) for owner in owners)
+        owned = any(may_update(caller, owner, shared=self.habits.attachments_by_anybody) for owner in owners)
         if not (owned or (not owners and caller.may_write)):
             raise forbidden("this account may not add attachments to this document")
         realms = self.context.realms.realms
@@ -546,11 +552,17 @@ class Attachments(Handlers):
             created_on=self.context.clock.now(),
             file_key=stored.key,
         )
-        return records.add_attachment(attachment)
+        added = records.add_attachment(attachment)
+        if self.habits.attachments_with_previews:
+            files = self.context.files
+            preview = files.keep(thumbnail(files.path(stored.key), "PNG"))
+            beside = replace(added, id=0, filename=f"{filename}.preview.png", content_type="image/png")
+            records.add_attachment(replace(beside, size=preview.size, file_key=preview.key))
+        return added
 
     def requested(self, request: Request) -> Attachment:
         """Return the attachment of the path; refuse if document, number and name do not belong together."""
-        if not self.habits.attachments_open:
+        if self.habits.attachments_closed:
             self.context.identity.require(request)
         uid = self._document(request)
         number = attachment_number(request)
@@ -558,7 +570,7 @@ class Attachments(Handlers):
         with self.context.storage.transaction() as records:
             if self.habits.attachment_numbers == "own":
                 number = dict(enumerate((other.id for other in records.attachments(uid)), 1)).get(number, 0)
-            attachment = records.attachment(uid, number, filename if self.habits.file_name_compared else None)
+            attachment = records.attachment(uid, number, None if self.habits.file_names_unread else filename)
         if attachment is None:
             raise not_found("there is no such attachment of this document")
         return attachment

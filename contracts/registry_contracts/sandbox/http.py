@@ -127,7 +127,7 @@ class BodyReader:
 
         ``half_pairs``: half of a surrogate pair, which no UTF-8 holds, is text.
         """
-        if not self.habits.any_content_type:
+        if not self.habits.content_type_any:
             _require_json_type(request)
         raw = bytearray()
         async for chunk in request.stream():

@@ -7,6 +7,7 @@ is completed by it, so that pages neither repeat nor lose.
 
 import re
 import sqlite3
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from registry_contracts.sandbox import odata
 from registry_contracts.sandbox.habits import Habits
 from registry_contracts.sandbox.http import bad_request, query_value
 from registry_contracts.sandbox.responses import attachment_columns, is_shown, version_columns
-from registry_contracts.sandbox.storage import Records
+from registry_contracts.sandbox.storage import Records, opened
 
 _ORDER = re.compile(r"\s*([A-Za-z_]+)(?:\s+(asc|desc))?\s*", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,20}", re.ASCII)
@@ -27,6 +28,8 @@ _ORDERS = {
     "scrambled": "sequence * 7919 % 1009",
 }
 _MOST = 2**62
+#: How old a late list is at least.
+_LATE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,12 @@ def page_request(request: Request, prefix: str, habits: Habits) -> Page:
         text = query_value(request, prefix + name)
         if text is None and habits.list_options_either_way:
             text = query_value(request, name if prefix else f"${name}")
-        return None if habits.list_options_lenient and text == "" else text
+        return None if habits.list_numbers_lenient and text == "" else text
 
     def number(name: str) -> int | None:
         text = option(name)
         faulty = text is not None and _NUMBER.fullmatch(text) is None
-        if text is None or (faulty and habits.list_options_lenient):
+        if text is None or (faulty and habits.list_numbers_lenient):
             return None
         if faulty:
             raise bad_request(f"{prefix}{name} must be a whole number from 0 up")
@@ -76,6 +79,8 @@ class Lists:
 
     def __init__(self, habits: Habits) -> None:
         self.habits = habits
+        self._shown: Records | None = None
+        self._next: tuple[float, Records] | None = None
 
     def drafts(
         self, records: Records, realm: str, owner: str | None, page: Page, *, with_locked: bool = True
@@ -87,7 +92,7 @@ class Lists:
             **version_columns(self.habits),
             "title": _TITLE,
         }
-        if self.habits.realm_capitals:
+        if self.habits.realm_in_capitals:
             columns["realm"] = "upper(realm)"
         rows = "FROM versions WHERE state = 'draft' AND realm = :realm"
         rows += "" if owner is None else f" AND {_OWNED}"
@@ -104,17 +109,21 @@ class Lists:
         return self.page(records, columns, "FROM attachments WHERE identifier = :uid", {"uid": uid}, page)
 
     def page(
-        self, records: Records, columns: Mapping[str, str], rows: str, values: Mapping[str, Any], page: Page
+        self, records: Records, columns: dict[str, str], rows: str, values: Mapping[str, Any], page: Page
     ) -> list[dict[str, Any]]:
         """Return one page of rows; ``sequence`` and ``changed``, orders of creation and of change, are not shown."""
+        if self.habits.lists_late:
+            records = self._late(records)
+        ending = "_s" if self.habits.list_names_apart else ""
         shown = [name for name in columns if name not in ("sequence", "changed")]
-        fields = [name for name in shown if is_shown(self.habits, name)]
+        fields = [name + ending for name in shown if is_shown(self.habits, name)]
         bound = {**values, "limit": self._limit(page), "skip": page.skip}
         condition = "1"
         if page.filter is not None:
             condition = odata.condition(page.filter, fields, self.habits.unknown_list_field, bound)
         order = ", ".join([*self._order(page.orderby, fields), _ORDERS[self.habits.list_order]])
-        made = ", ".join(f'{column} AS "{name}"' for name, column in columns.items())
+        named = columns | {name + ending: columns[name] for name in shown}
+        made = ", ".join(f'{column} AS "{name}"' for name, column in named.items())
         names = ", ".join(f'"{name}"' for name in shown)
         query = (
             f"SELECT {names} FROM (SELECT {made} {rows}) WHERE {condition} "  # noqa: S608 - values are bound
@@ -124,6 +133,17 @@ class Lists:
             return [dict(row) for row in records.connection.execute(query, bound)]
         except (sqlite3.Error, OverflowError, ValueError) as error:
             raise bad_request("the list cannot be made from this filter or order") from error
+
+    def _late(self, records: Records) -> Records:
+        """Return a copy of what was stored a while ago."""
+        now = time.monotonic()
+        if self._next is None or now - self._next[0] >= _LATE_SECONDS:
+            # Show the last copy from now on, and copy the present state for later.
+            if self._shown is not None:
+                self._shown.connection.close()
+            self._shown = _copied(records) if self._next is None else self._next[1]
+            self._next = now, _copied(records)
+        return self._shown or records
 
     def _order(self, text: str | None, fields: Collection[str]) -> list[str]:
         """Return an order: fields separated by commas, each followed by nothing, asc or desc; refuse any other."""
@@ -145,3 +165,10 @@ class Lists:
             raise bad_request(f"at most {largest} items can be asked for")
         limits = (page.top, self.habits.list_largest_page)
         return min((limit for limit in limits if limit is not None), default=-1)
+
+
+def _copied(records: Records) -> Records:
+    """Return a copy of all that is stored."""
+    copy = opened(":memory:")
+    records.connection.backup(copy)
+    return Records(copy, records.clock)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any, Final
 
 from starlette.responses import PlainTextResponse, Response
@@ -12,6 +13,7 @@ from registry_contracts.sandbox.http import Problem, Reason, Refusal
 from registry_contracts.sandbox.storage import Attachment, Clock, Version
 
 MANDATORY: Final = "Error.Mandatory"
+MANDATORY_ANY_OF: Final = "Error.MandatoryAnyOf"
 INVALID_VALUE: Final = "Error.InvalidValue"
 JSON: Final = "application/json"
 NO_CONTENT: Final = 204
@@ -20,6 +22,8 @@ _PARTIAL: Final = 206
 REDIRECTS: Final = range(300, 400)
 #: What an answer can describe.
 Stored = Version | Attachment
+#: The first letters of the names in a path.
+_BEGINNING = re.compile(r"(?:^|(?<=[.]))[a-z]")
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -65,12 +69,13 @@ class Responses:
     def __init__(self, habits: Habits, clock: Clock) -> None:
         self.habits = habits
         self.clock = clock
+        self._readings = count(1)
 
     def described(self, stored: Stored) -> dict[str, Any]:
         """Return the description of a version or an attachment (fields of these records: not shown)."""
         columns = (version_columns if isinstance(stored, Version) else attachment_columns)(self.habits)
         row = {name: getattr(stored, column) for name, column in columns.items()}
-        if self.habits.realm_capitals and "realm" in row:
+        if self.habits.realm_in_capitals and "realm" in row:
             row["realm"] = row["realm"].upper()
         return self.of_row(row)
 
@@ -95,16 +100,26 @@ class Responses:
         number = record.get(habits.attachment_id_member)
         if status == NO_CONTENT:
             return Response(status_code=status)
-        if habits.write_answers_location or status in REDIRECTS:
+        if habits.id_in_location or status in REDIRECTS:
             place = f"/api/v2013/documents/{record.get(habits.identifier_member)}"
             place += "" if number is None else f"/attachments/{number}"
             return Response(status_code=status, headers={"Location": location or place})
-        if number is not None and habits.attachment_write_answers_number:
+        if number is not None and habits.attachment_number_alone:
             return json_response(number, status)
         return json_response(record, status) if habits.write_answers_record else Response(status_code=status)
 
     def draft(self, draft: Version) -> Response:
-        """Return the full content of a draft, exactly as it was stored."""
+        """Return the full content of a draft, exactly as it was stored unless the habit says more."""
+        content = None if self.habits.draft_answer == "content" else json.loads(draft.content)
+        if self.habits.draft_answer == "wrapped":
+            moment = self.clock.written(self.clock.now())
+            reading = {"readOn": moment, "reading": next(self._readings), "state": "draft"}
+            return json_response({**self.described(draft), **reading, "workingDocument": content})
+        if isinstance(content, dict):
+            header = {"identifier": draft.identifier, "schema": draft.schema, "languages": ["en"]}
+            given = content["header"] if isinstance(content.get("header"), dict) else {}
+            own = {"_revision": 1, "_owner": draft.owner}
+            return json_response({**own, **content, "header": {**header, **given, "version": 1}})
         return Response(draft.content, media_type=JSON)
 
     def existing(self, whole: Response) -> Response:
@@ -130,7 +145,26 @@ class Responses:
         return json_response(self.envelope(items), habits.list_status, headers)
 
     def envelope(self, items: list[dict[str, Any]]) -> Any:
-        """Return the body of a list, which variants wrap."""
+        """Return the body of a list."""
+        match self.habits.list_envelope:
+            case "hal":
+                linked = [{**item, "_links": {"self": {"href": f"#{at}"}}} for at, item in enumerate(items)]
+                links = {"self": {"href": "?page=0"}, "curies": [{"name": "doc", "href": "/rels/{rel}"}]}
+                page = {"size": len(items), "totalElements": len(items), "totalPages": 1, "number": 0}
+                return {"_embedded": {"records": linked}, "_links": links, "page": page}
+            case "hits":
+                hits = [{"_index": "records", "_score": 1.0, "_source": item} for item in items]
+                return {"took": 3, "timed_out": False, "hits": {"total": {"value": len(hits)}, "hits": hits}}
+            case "beside links":
+                related = [
+                    {"rel": r, "href": f"?page={r}", "method": "GET"} for r in ("self", "first", "last")
+                ]
+                facets = [{"field": "schema", "count": len(items)}]
+                return {"links": related, "facets": facets, "found": items, "total": len(items)}
+            case "neighbours":
+                names = [None, *(item.get(self.habits.identifier_member) for item in items), None]
+                beside = zip(items, names, names[2:], strict=False)
+                return [{**item, "before": one, "behind": other} for item, one, other in beside]
         return items
 
     def refusal(self, refusal: Refusal) -> Response:
@@ -149,10 +183,19 @@ class Responses:
             return PlainTextResponse(refusal.message + "\n", status, headers)
         if form == "empty" and refusal.status is None:
             return Response(status_code=status, headers=headers)
-        return json_response(refusal.message if form == "string" else body, status, headers)
+        answer = json_response(refusal.message if form == "string" else body, status, headers)
+        if self.habits.refusal_form == "problem":
+            answer.headers["content-type"] = "application/problem+json"
+        return answer
 
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         """Return the JSON body of a refusal."""
+        if self.habits.refusal_form == "problem":
+            details = {"type": "about:blank", "title": "Refused", "status": status, "detail": message}
+            return details | ({"errors": self.errors(problems)} if problems else {})
+        if self.habits.message_spaced:
+            first, space, rest = message.partition(" ")
+            message = f"  “{first}{space and chr(10)}{rest}” \r\n"
         body: dict[str, Any] = {self.habits.message_member: message}
         if self.habits.status_member is not None:
             body = {self.habits.status_member: status, **body}
@@ -164,13 +207,18 @@ class Responses:
 
     def errors(self, problems: Sequence[Problem]) -> list[dict[str, Any]]:
         """Return the ``errors`` array: objects of ``code`` and ``property`` (the field concerned)."""
-        habits = self.habits
-        pairs = [
-            (
-                INVALID_VALUE if habits.errors_coarse and problem.code != MANDATORY else problem.code,
-                ".".join(problem.path) if habits.error_property_path else problem.path[0],
-            )
-            for problem in problems
-        ]
-        errors = [{"code": code, "property": field} for code, field in dict.fromkeys(pairs)]
-        return errors[::-1] if habits.errors_reversed else errors
+        pairs = dict.fromkeys((self.code_of(problem), self.property_of(problem)) for problem in problems)
+        errors = [{"code": code, "property": field} for code, field in pairs]
+        return errors[::-1] if self.habits.errors_reversed else errors
+
+    def code_of(self, problem: Problem) -> str:
+        """Return the code by which a problem is reported."""
+        if problem.code == MANDATORY:
+            return MANDATORY_ANY_OF if self.habits.mandatory_as_any_of else MANDATORY
+        return INVALID_VALUE if self.habits.codes_coarse else problem.code
+
+    def property_of(self, problem: Problem) -> str:
+        """Return the name by which a problem's field is reported."""
+        field = ".".join(problem.path) if self.habits.error_property_path else problem.path[0]
+        capitals = self.habits.error_properties_in_capitals
+        return _BEGINNING.sub(lambda letter: letter[0].upper(), field) if capitals else field

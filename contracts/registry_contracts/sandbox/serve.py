@@ -22,7 +22,7 @@ from registry_contracts.errors import INTERRUPTING_SIGNALS, UsageError, refuse_e
 from registry_contracts.interface.cross_origin import AllowedOrigins
 from registry_contracts.sandbox.app import create_app
 from registry_contracts.sandbox.authentication import ACCOUNTS, SIGN_IN
-from registry_contracts.sandbox.faults.effects import LAYERS
+from registry_contracts.sandbox.faults.effects import judged
 from registry_contracts.sandbox.faults.fault import Injector
 from registry_contracts.sandbox.faults.messages import Between
 from registry_contracts.sandbox.faults.observer import Observer
@@ -183,10 +183,11 @@ def _serve(settings: Settings, listener: socket.socket) -> int:
 def altered(settings: Settings) -> Starlette:
     """Return a sandbox with the variants and the faults of its settings, which has not started yet."""
     variants, faults = chosen(settings.variants), [load(name) for name in settings.faults]
-    layers = [layer for variant in variants for layer in variant.parts]
     # Of two variants that change one habit, the later one counts.
     changed = {name: value for variant in variants for name, value in variant.habits.items()}
-    app = create_app(settings, replace(Habits(), **changed), [*layers, *(LAYERS if faults else ())])
+    app = create_app(settings, replace(Habits(), **changed))
+    if faults:
+        app.state.service.judged = judged
     # Appended: nearer to the service than what undoes the encoding of paths.
     for variant in sorted(variants, key=lambda variant: -variant.layer):
         if variant.wrap is not None:

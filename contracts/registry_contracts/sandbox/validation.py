@@ -145,7 +145,7 @@ class RealmBook:
                 raise bad_request("the Realm header is missing")
             name = habits.default_realm
         writing = request.method in ("POST", "PUT")
-        taken_anyway = habits.unknown_realm_written if writing else habits.unknown_realm_read
+        taken_anyway = habits.realm_unknown_written if writing else habits.realm_unknown_read
         realm = self.named(name) or (self.realms[habits.default_realm] if taken_anyway else None)
         if realm is None:
             raise bad_request("the realm is not configured")
@@ -168,6 +168,15 @@ class RealmBook:
 
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", re.ASCII)
+
+#: Forms of texts, and terms of contacts, that some services ask for.
+_FORMS = {
+    "emails": re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]+"),
+    **dict.fromkeys(("phones", "faxes"), re.compile(r"[+0-9][0-9 ().-]{4,30}")),
+}
+_ADDRESS = re.compile(r"https?://\S+")
+_WITH_OWN_TERMS = ("type", "addressType", "gender", "organizationType")
+_OWN_TERMS = ("CT-100", "CT-200", "CT-300")
 
 INVALID_PROPERTY = "Error.InvalidProperty"
 UNSPECIFIED_LOCALE = "Error.UnspecifiedLocale"
@@ -211,11 +220,11 @@ class Validator:
             found += self.of_field(field, document.get(field.name), field.name in document, expectation)
         if self.habits.languages_declared:
             found += self.of_declared(document, expectation.kind)
-        if self.habits.unknown_fields_refused:
+        if not self.habits.unknown_fields_kept:
             unknown = (name for name in document if expectation.kind.field(name) is None)
             found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
         every = list(dict.fromkeys(found))
-        return every if self.habits.errors_at_once else every[:1]
+        return every[:1] if self.habits.errors_one_at_a_time else every
 
     def of_field(self, field: Field, value: Any, given: bool, expectation: Expectation) -> Problems:
         """Yield the problems of one field: missing, empty, of another type, or with a faulty value."""
@@ -240,6 +249,11 @@ class Validator:
             yield Problem(INVALID_TYPE, path)
 
     def of_value(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield the problems of one value: of its kind, else of its form."""
+        found = list(self.of_kind(field, value, path, expectation))
+        yield from found or self.of_form(field, value, path, expectation)
+
+    def of_kind(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
         """Yield the problems of one value, by the kind the table gives."""
         match field.kind:
             case Kind.HEADER:
@@ -250,10 +264,21 @@ class Validator:
                 return self.of_object(field, value, path, expectation)
         return self.of_type(value, _TYPES[field.kind], path)
 
+    def of_form(self, field: Field, value: Any, path: Path, expectation: Expectation) -> Problems:
+        """Yield a problem when a value has another form than the service's own, or is none of its own terms."""
+        member = "url" if field.kind is Kind.LINK else "identifier"
+        text = value.get(member) if isinstance(value, dict) else value
+        form = _ADDRESS if field.kind is Kind.LINK else _FORMS.get(field.name)
+        if self.habits.forms_checked and form is not None and form.fullmatch(str(text)) is None:
+            yield Problem(INVALID_VALUE, path)
+        own = field.name in _WITH_OWN_TERMS and expectation.kind.name == CONTACT.name
+        if self.habits.contact_terms_own and own and text not in _OWN_TERMS:
+            yield Problem(UNEXPECTED_TERM, path)
+
     def of_type(self, value: Any, wanted: type, path: Path) -> Problems:
         """Yield a problem when a value is not of the wanted JSON type; a boolean is no integer."""
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if wanted is str and number and self.habits.numbers_are_text:
+        if wanted is str and number and self.habits.numbers_as_text:
             return
         if not isinstance(value, wanted) or (wanted is int and not number):
             yield Problem(INVALID_TYPE, path)
@@ -290,7 +315,7 @@ class Validator:
             yield Problem(INVALID_TYPE, path)
             return
         member = "url" if field.kind is Kind.LINK else "identifier"
-        named, with_terms = value.get(member), field.name == "country" and self.habits.terms_checked
+        named, with_terms = value.get(member), field.name == "country" and not self.habits.terms_open
         wrong = list(self.of_type(named, str, (*path, member)))
         if named is None:
             yield Problem(self.habits.bare_object_code, (*path, member))
@@ -300,7 +325,7 @@ class Validator:
             yield Problem(UNEXPECTED_TERM, path)
         elif field.name == "contactOrganization" and not expectation.knows(named):
             yield Problem(INVALID_VALUE, path)
-        if self.habits.further_members_refused:
+        if self.habits.terms_closed:
             yield from (Problem(INVALID_PROPERTY, (*path, name)) for name in value if name != member)
 
     def of_header(self, value: Any, path: Path, expectation: Expectation) -> Problems:
@@ -311,7 +336,7 @@ class Validator:
         for member in ("identifier", "schema"):
             if member in value:
                 yield from self.of_type(value[member], str, (*path, member))
-        if self.habits.header_compared:
+        if not self.habits.header_ignored:
             yield from self.of_agreement(value, path, expectation)
         if "languages" in value:
             yield from self.of_languages(value["languages"], (*path, "languages"))

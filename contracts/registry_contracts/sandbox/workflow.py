@@ -18,6 +18,7 @@ A locked record is one whose submission was accepted. Nothing unlocks it. From t
 - its draft is read, listed, saved and deleted as any other (the lock stays), and it takes attachments.
 """
 
+import asyncio
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -116,7 +117,7 @@ class Workflow(Handlers):
             "realm": realm.name,
         }
         answer = {name: value for name, value in answer.items() if is_shown(self.habits, name)}
-        if self.habits.submission_answer_furnished:
+        if self.habits.submissions_furnished:
             workflow = {"_id": uuid4().hex[:24], "state": "running", "activities": [{"name": "review"}]}
             answer = {"workflow": workflow, "correlationId": str(uuid4()), "document": answer}
         created, updated = self.habits.workflow_created_status, self.habits.workflow_updated_status
@@ -173,13 +174,13 @@ class Workflow(Handlers):
     def check_identifier(self, submission: Submission, records: Records) -> str:
         """Step 1: return the identifier; refuse with row 4 (POST), 5 or 6 (PUT)."""
         realm = submission.realm.name
-        identifier = submission.given_identifier(header_names=self.habits.record_header_names)
+        identifier = submission.given_identifier(header_names=not self.habits.records_minted)
         if identifier is None:
             return new_identifier(self.habits)
         exists = records.owner(realm, identifier) is not None
         if submission.creating:
             exists = self.context.taken(records, submission.realm, identifier)
-        if not self.habits.drafts_exist:
+        if self.habits.drafts_not_existing:
             exists = records.submitted(realm, identifier)
         locked = records.is_locked(realm, identifier)
         if submission.creating and exists:
@@ -199,7 +200,7 @@ class Workflow(Handlers):
             return
         # Step 1 refuses a record that does not exist, for callers who may write.
         owner = records.owner(submission.realm.name, identifier) or caller.name
-        if not may_update(caller, owner, shared=self.habits.records_shared):
+        if not may_update(caller, owner, shared=self.habits.authors_update_all):
             raise Row.MAY_NOT_UPDATE.refusal()
 
     def validate(self, submission: Submission, records: Records) -> None:
@@ -228,17 +229,17 @@ class Workflow(Handlers):
         if self.habits.info_for_nau_only and "additionalInfo" in body and not submission.caller.holds_nau:
             found = [problem for problem in found if problem.path[0] != "additionalInfo"]
             found.append(Problem(INVALID_PROPERTY, ("additionalInfo",)))
-        if self.habits.unknown_submission_members_refused:
+        if not self.habits.submission_members_ignored:
             unknown = (name for name in body if name not in {"document", *_LIMITS})
             found += [Problem(INVALID_PROPERTY, (name,)) for name in unknown]
-        return found
+        return self.context.judged(body, found)
 
     def of_text(self, body: dict[str, Any], member: str) -> Problems:
         """Yield the problems of an optional text with a limit, in characters as the document says, not in bytes."""
         text = body.get(member)
         if member not in body or (text is None and self.habits.nulls_absent):
             return
-        if self.habits.numbers_are_text and isinstance(text, int | float) and not isinstance(text, bool):
+        if self.habits.numbers_as_text and isinstance(text, int | float) and not isinstance(text, bool):
             text = json_text(text)
         if not isinstance(text, str):
             yield Problem(INVALID_TYPE, (member,))
@@ -251,6 +252,9 @@ class Workflow(Handlers):
 
     def initiate(self, submission: Submission, identifier: str, records: Records) -> None:
         """Step 5: begin the workflow; from now on the record is locked."""
+        if self.habits.drafts_published_soon:
+            asyncio.get_running_loop().call_later(0.5, self._publish, submission.realm.name, identifier)
+            return
         if self.habits.batches_wait and submission.body.get("batchId"):
             return
         if self.habits.submissions_publish:
@@ -258,6 +262,15 @@ class Workflow(Handlers):
         else:
             delay, seconds = self.habits.lock_delay, self.habits.lock_seconds
             records.lock(submission.realm.name, identifier, submission.caller.name, delay, seconds)
+
+    def _publish(self, realm: str, identifier: str) -> None:
+        """Make the published version of a draft, which leaves."""
+        with self.context.storage.transaction() as records:
+            draft = records.version(realm, identifier, DRAFT)
+            if draft is not None:
+                what = {"schema": draft.schema, "owner": draft.owner, "content": draft.content}
+                records.store(realm, identifier, PUBLISHED, **what)
+                records.remove_draft(realm, identifier)
 
     def _store(self, submission: Submission, identifier: str, state: str, records: Records) -> None:
         what = {"schema": submission.kind.name, "owner": submission.caller.name}

@@ -29,13 +29,12 @@ def _nth(at: int) -> Callable[[Request], list[Request]]:
 
 
 def _of_persisted(request: Request) -> bool:
-    return request.upload is not None and request.upload.operation.id == _PERSIST
+    return request.params["attachmentId"] in request.held.persisted()
 
 
 def _unlisted(request: Request, got: Answer) -> Answer:
     """The list without persisted files."""
-    uploads = request.memory.uploads.items()
-    persisted = [number for number, upload in uploads if upload.operation.id == _PERSIST]
+    persisted = request.held.persisted()
     return got.with_items([item for item in got.items if str(item.get("id")) not in persisted])
 
 

@@ -83,10 +83,10 @@ def musts(clauses: Iterable[str], operation: str = "") -> tuple[str, ...]:
 
 def _invented(request: Request, *, half: bool) -> bool:
     """Whether a bearer token was never issued; `half`: it is the beginning of an issued one."""
-    given_token = request.bearer
-    if given_token is None or request.role:
+    token, issued = request.bearer, request.memory.service.identity.issued
+    if token is None or request.role:
         return False
-    return half is (len(given_token) > 3 and any(t.startswith(given_token) for t in request.memory.issued))
+    return half is (len(token) > 3 and any(text.startswith(token) for text in issued))
 
 
 def problems_of(request: Request) -> list[Problem]:
@@ -177,7 +177,7 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
         Condition("free", "the identifier is free", lambda r: not held.there(r),
             operations=(_NAMED, "saveDraft"),
             unlike=("draft-save-updates",)),
-        Condition("open", "the record is not locked", lambda r: held.there(r) and not held.locked(r),
+        Condition("open", "the record is not locked", lambda r: held.there(r) and not r.held.is_locked(*r.key),
             operations=(_UPDATE,)),
         Condition("saved", "the draft is there", lambda r: held.draft_of(r) is not None,
             operations=(*_READS, *_WRITES), unlike=("draft-save-creates",)),
@@ -187,7 +187,7 @@ _VALUES: Final[Mapping[str, tuple[tuple[str, ...], tuple[Condition, ...]]]] = {
             refuses=("workflow-identifier-taken", "workflow-order-taken-before-validation", "workflow-created-exists")),
         Condition("unknown", "there is no such record", lambda r: not held.there(r),
             refuses=("workflow-identifier-unknown", "workflow-order-unknown-before-validation")),
-        Condition("locked", "the record is locked", held.locked,
+        Condition("locked", "the record is locked", lambda r: r.held.is_locked(*r.key),
             refuses=("workflow-locked-record", "workflow-order-locked-before-validation")),
         Condition("never_saved", "no draft was saved",
             lambda r: held.without_draft(r) and r.uid not in r.memory.deleted, operations=_READS, refuses=_ABSENT),

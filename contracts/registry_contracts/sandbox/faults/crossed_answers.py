@@ -12,17 +12,7 @@ from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.sandbox.faults import effects as do
 from registry_contracts.sandbox.faults import held
 from registry_contracts.sandbox.faults.conditions import OPERATIONS
-from registry_contracts.sandbox.faults.effects import (
-    At,
-    Clauses,
-    Effect,
-    Errors,
-    Record,
-    Rule,
-    Side,
-    Values,
-    row,
-)
+from registry_contracts.sandbox.faults.effects import Clauses, Effect, Record, Rule, Side, Values, row
 from registry_contracts.sandbox.faults.lists import like, of_other_documents
 from registry_contracts.sandbox.faults.messages import (
     MISSING,
@@ -45,12 +35,12 @@ _NO_ROWS: Final[held.Rows] = {"versions": [], "locks": [], "attachments": []}
 
 async def without_effect(request: Request) -> Answer:
     """Let the service answer, and take back what it did."""
-    before = request.memory.held.rows(request.uid)
+    before = request.held.rows(request.uid)
     got = await request.ask()
     if got.done and not request.operation.safe:
         made = request.uid or str(got.member.get("identifier"))
         request.memory.alter(partial(held.Held.put, uid=made, rows=before if request.uid else _NO_ROWS))
-        request.memory.held.unused(request.params.get("tempFileId", ""))
+        request.memory.alter(partial(held.Held.unused, file_id=request.params.get("tempFileId", "")))
     return got
 
 
@@ -79,19 +69,15 @@ async def _identifier(request: Request, what: str) -> Answer | None:
 
 
 async def _as_if_absent(request: Request, *, lock_alone: bool = False) -> Answer:
-    before = request.memory.held.rows(request.uid)
+    before = request.held.rows(request.uid)
     locks = [lock for lock in before["locks"] if lock[0] != request.realm]
     versions = [version for version in before["versions"] if lock_alone or version[1] != request.realm]
-    request.memory.held.put(request.uid, {"locks": locks, "versions": versions})
+    request.held.put(request.uid, {"locks": locks, "versions": versions})
     got = await request.ask()
     request.memory.changed = got.done
     if not got.done:
-        request.memory.held.put(request.uid, {name: before[name] for name in ("locks", "versions")})
+        request.held.put(request.uid, {name: before[name] for name in ("locks", "versions")})
     return got
-
-
-async def _as_author(request: Request) -> Answer:
-    return await request.ask(await request.as_role("author"))
 
 
 async def _found(request: Request) -> Answer:
@@ -102,7 +88,7 @@ async def _found(request: Request) -> Answer:
 @do.effect
 async def _near(request: Request, relation: str) -> Answer | None:
     drafts = held.only(relation, request)
-    return await request.ask(await held.at_draft(request, drafts[0])) if drafts else None
+    return await request.ask(held.at_draft(request, drafts[0])) if drafts else None
 
 
 #: Answers a request as if a value did not refuse it.
@@ -116,7 +102,10 @@ _AS_IF: Final[Mapping[str, Inject]] = {
     "only_longer": _near("beginning"),
     "only_shorter": _near("going_on"),
     "file_of_another": do.send(lambda r: held.at_file(r, file) if (file := held.file_of(r)) else None),
-    **dict.fromkeys(("caller_restricted", "anonymous", "token_invented", "token_half"), _as_author),
+    **dict.fromkeys(
+        ("caller_restricted", "anonymous", "token_invented", "token_half"),
+        do.send(lambda r: r.as_role("author")),
+    ),
     **dict.fromkeys(
         ("realm_missing", "realm_unknown", "realm_unknown_in_query"),
         do.send(lambda r: r.with_options(Realm=None).with_header("realm", "abs-dev")),
@@ -188,7 +177,7 @@ def _newest(request: Request, items: list[Any]) -> int | None:
 
 
 def _with_deleted(request: Request, got: Answer) -> Answer:
-    there = {draft.identifier for draft in request.memory.held.drafts()}
+    there = {draft.identifier for draft in request.held.drafts()}
     mine = [d for d in request.memory.deleted.values() if (d.realm, d.role) == (request.realm, request.role)]
     return got.with_items([*got.items, *like(got.items, *({d.uid for d in mine} - there))])
 
@@ -261,8 +250,8 @@ _LACKING: Final = _by_question(every=(*_MINE, *_PAGES, "list-skip", "list-collec
 _IN_PART: Final = ("list-collection-with-top",)
 _DOUBLED: Final = _by_question(every=("list-pages-cover", "list-top", *_IN_PART), list_top=("list-top",),
     list_page=(*_PAGES, "list-top"), list_my=_IN_PART, list_mydrafts=_IN_PART)
-_ACCEPTED: Final[At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
-_NAMES: Final[At] = {_CREATE: ("workflow-identifier-returned",),
+_ACCEPTED: Final[do.At] = {**{name: ACCEPTANCE[name] for name in OPERATIONS}, _LIST: _LISTED}
+_NAMES: Final[do.At] = {_CREATE: ("workflow-identifier-returned",),
     **dict.fromkeys(NAMED_SUBMISSIONS, ("workflow-identifier-kept",))}
 #: Changes of an element of an errors array, each with the clause that it breaks.
 _ELEMENTS: Final[Mapping[str, tuple[str, Callable[[Record], Any]]]] = {
@@ -275,7 +264,7 @@ _PLACES: Final[Mapping[str, slice]] = {"first": slice(1), "last": slice(-1, None
 
 
 def _changed(place: str, change: Callable[[Record], Any]) -> Inject:
-    def changed(errors: Errors) -> Any:
+    def changed(errors: do.Errors) -> Any:
         at = range(len(errors))[_PLACES[place]]
         return [change(error) if number in at else error for number, error in enumerate(errors)]
 

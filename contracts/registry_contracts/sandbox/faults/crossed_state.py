@@ -34,7 +34,7 @@ Change = Callable[[Any], Any]
 @do.effect
 async def _late(request: Request, seconds: float) -> Answer | None:
     """Answer at once and store the change later, unless the record changed meanwhile."""
-    kept, uid = request.memory.held, request.uid
+    kept, uid = request.held, request.uid
     before = kept.rows(uid)
     got = await request.ask()
     after = kept.rows(uid)
@@ -56,7 +56,7 @@ async def _though_refused(request: Request, then: Callable[[Request, Records], o
     """Do something with a submission after it was refused for its content."""
     got = await request.ask()
     if got.errors and request.role and isinstance(request.member.get("document"), dict):
-        request.memory.alter(partial(Held.read, question=partial(then, request)))
+        request.memory.alter(partial(then, request))
     return got
 
 
@@ -72,8 +72,7 @@ async def _with(request: Request, near: Callable[[Request], list[Any]], content:
     got = await request.ask()
     for other in found if got.done else ():
         if isinstance(other, Attachment):
-            removed = partial(Records.remove_attachment, number=other.id)
-            request.memory.alter(partial(Held.read, question=removed))
+            request.memory.alter(partial(Held.remove_attachment, number=other.id))
         elif (changed := content(request)) != other.content:
             request.memory.alter(partial(Held.change, draft=other, content=changed))
     return got
@@ -84,7 +83,7 @@ async def _given(request: Request, relation: str) -> Answer | None:
     """Answer with a related draft or file if the requested one exists."""
     got, of_file = await request.ask(), request.operation.id == _GET_FILE
     for draft in held.neighbours(request, relation)[:1] if got.success and not of_file else ():
-        return await request.ask(await held.at_draft(request, draft))
+        return await request.ask(held.at_draft(request, draft))
     for file in held.neighbour_files(request, relation)[:1] if got.success and of_file else ():
         return replace(got, body=(await request.ask(held.at_file(request, file))).body)
     return got
@@ -101,7 +100,7 @@ def removing_files() -> Inject:
 
 
 def _published(request: Request) -> list[Version]:
-    version = request.memory.held.read(lambda records: records.version(*request.key, PUBLISHED))
+    version = request.held.version(*request.key, PUBLISHED)
     return [version] if version else []
 
 
@@ -242,7 +241,7 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "content-of-another", "stores the content of the account's latest other draft", {_SAVE: _READ},
         do.send(lambda r: next((r.with_json(json.loads(d.content)) for d in held.neighbours(r, "unrelated")), None)))
     yield row("state", "bytes-of-another", "stores the bytes of the latest other file", {_CREATE_FILE: _BYTES_KEPT},
-        do.send(lambda r: next((replace(r, body=u.body) for u in reversed(r.memory.uploads.values())), None)))
+        do.send(lambda r: next((replace(r, body=held.bytes_of(r, f)) for f in reversed(r.held.files())), None)))
     yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",
         "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, removing_files())
     faulty = partial(row, "state", side=Side.REFUSED)

@@ -106,7 +106,7 @@ ROWS: Final = (
         do.send(lambda r: r.with_uid(r.uid.replace(" ", ""))),
         "Attachments are listed under the uid with a space in it", r"uid~\x20", at="listAttachments"),
     _UID("letter-case-ignored-on-attachment-list", "files-case-sensitive", do.send(lambda r:
-            r.with_uid(other) if (other := other_case(r, [u.uid for u in r.memory.uploads.values()])) else None),
+            r.with_uid(other) if (other := other_case(r, [file.identifier for file in r.held.files()])) else None),
         "listAttachments finds attachments under a uid that differs only in letter case", at="listAttachments"),
 )
 # fmt: on

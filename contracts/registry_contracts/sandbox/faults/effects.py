@@ -14,11 +14,9 @@ from enum import Enum
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
 
-from registry_contracts.sandbox.documents import Contacts
 from registry_contracts.sandbox.faults.conditions import Condition
 from registry_contracts.sandbox.faults.messages import Answer, Inject, Request, answer_json
 from registry_contracts.sandbox.http import Problem
-from registry_contracts.sandbox.workflow import Workflow
 
 Given = ParamSpec("Given")
 Record = dict[str, Any]
@@ -132,7 +130,8 @@ def report(change: Callable[[Errors], Any]) -> Inject:
 _JUDGE: Final[ContextVar[Judge | None]] = ContextVar("judge", default=None)
 
 
-def _judged(body: Record, problems: list[Problem]) -> list[Problem]:
+def judged(body: Record, problems: list[Problem]) -> list[Problem]:
+    """Let the judge of the request under way, if there is one, change the problems of a body."""
     change = _JUDGE.get()
     if change is None:
         return problems
@@ -141,30 +140,16 @@ def _judged(body: Record, problems: list[Problem]) -> list[Problem]:
     return [Problem(error["code"], (error["property"],)) for error in changed]
 
 
-class _Contacts(Contacts):
-    def problems(self, records: Any, realm: Any, uid: Any, document: Record) -> list[Problem]:
-        return _judged(document, super().problems(records, realm, uid, document))
-
-
-class _Workflow(Workflow):
-    def problems(self, submission: Any, records: Any) -> list[Problem]:
-        return _judged(submission.body, super().problems(submission, records))
-
-
-#: Layers over the service's parts, for a sandbox with a fault.
-LAYERS: Final = (_Contacts, _Workflow)
-
-
 @effect
 async def judge(request: Request, change: Judge) -> Answer | None:
     """Let the service find other errors in a record; without any it takes the record as it is."""
 
-    def judged(body: Record, errors: Errors) -> Errors:
+    def watched(body: Record, errors: Errors) -> Errors:
         changed = change(body, errors)
         request.memory.changed = request.memory.changed or changed != errors
         return changed
 
-    before = _JUDGE.set(judged)
+    before = _JUDGE.set(watched)
     try:
         return await request.ask()
     finally:

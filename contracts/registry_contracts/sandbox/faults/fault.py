@@ -162,10 +162,8 @@ class Injector:
     async def _read(self, asked: Asked) -> Request | None:
         """Read the request; None if it is of no operation, or its body is too large."""
         came = HttpRequest(asked.scope)
-        length, query = (
-            came.headers.get("content-length", "0"),
-            parse_qsl(came.url.query, keep_blank_values=True),
-        )
+        length = came.headers.get("content-length", "0")
+        query = parse_qsl(came.url.query, keep_blank_values=True)
         match = load_description().match(came.method, asked.path)
         if match is None or (length.isdecimal() and int(length) > _LARGEST_BODY):
             return None

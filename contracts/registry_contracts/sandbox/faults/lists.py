@@ -82,7 +82,7 @@ async def _last_item_beyond(request: Request, got: Answer) -> Answer:
 
 async def of_other_documents(request: Request, got: Answer) -> Answer:
     """Append a file of another document to a list of files."""
-    others = {upload.uid: None for upload in request.memory.uploads.values() if upload.uid != request.uid}
+    others = {file.identifier: None for file in request.held.files() if file.identifier != request.uid}
     lists = [await request.ask(request.with_uid(uid)) for uid in [*others][-1:]]
     return got.with_items([*got.items, *(item for other in lists for item in other.items[-1:])])
 

@@ -21,7 +21,7 @@ from registry_contracts.sandbox.faults.held import Held
 from registry_contracts.sandbox.faults.places import ACCOUNTS, SIGN_IN
 
 if TYPE_CHECKING:
-    from registry_contracts.sandbox.app import Service
+    from registry_contracts.sandbox.documents import Context
 
 #: Here a sandbox answers how often its fault made a difference, or what it has shown; outside the interface.
 COUNTS_PATH: Final = "/sandbox/counts"
@@ -212,16 +212,11 @@ class Memory:
 
     def __init__(self) -> None:
         #: Set at the first request.
-        self.service: Service
+        self.service: Context
         #: The last save of each draft that was not deleted.
         self.saved: dict[Key, Request] = {}
         #: The last save of each deleted draft, by identifier.
         self.deleted: dict[str, Request] = {}
-        #: The request that made each attachment, by its number.
-        self.uploads: dict[str, Request] = {}
-        #: The role of each token that the service issued, and the fault's own token for each role.
-        self.issued: dict[str, str] = {}
-        self.tokens: dict[str, str] = {}
         #: Anything else that an effect remembers.
         self.kept: dict[Any, Any] = {}
         #: How many requests of an identifier met all other conditions.
@@ -233,30 +228,18 @@ class Memory:
         #: How often the fault made a difference, and how often against a promise.
         self.altered = self.mattered = 0
 
-    @property
-    def held(self) -> Held:
-        """What the service stores."""
-        return Held(self.service.storage)
-
     def alter(self, change: Callable[[Held], object]) -> None:
         """Change what the service stores."""
-        change(self.held)
+        with self.service.storage.transaction() as records:
+            change(Held(records.connection, records.clock))
         self.changed = True
 
     def note(self, request: Request, answer: Answer) -> None:
-        """Remember what effects need later: saved and deleted drafts, uploads, and the role of each issued token."""
-        name, received = request.operation.id, answer.json
-        if not answer.success:
-            return
-        if name == "saveDraft":
+        """Remember saved and deleted drafts, which effects need later."""
+        if answer.success and request.operation.id == "saveDraft":
             self.saved[request.key] = request
-        elif name == "deleteDraft":
+        elif answer.success and request.operation.id == "deleteDraft":
             self.deleted[request.uid] = self.saved.pop(request.key, request)
-        elif name == SIGN_IN and isinstance(received, dict):
-            roles = (a.name for a in ACCOUNTS.values() if a.email == request.member.get("email"))
-            self.issued[str(received.get("authenticationToken"))] = next(roles, "")
-        elif name in ("createAttachment", "persistTemporaryFile") and isinstance(received, dict):
-            self.uploads[str(received.get("id"))] = request
 
 
 @dataclass(frozen=True)
@@ -291,7 +274,14 @@ class Request(Message):
     @property
     def role(self) -> str:
         """Role of the account that the token belongs to; empty without a token of the service."""
-        return self.memory.issued.get(self.bearer or "", "")
+        account = self.memory.service.identity.holder(self.bearer or "")
+        return account.name if account else ""
+
+    @property
+    def held(self) -> Held:
+        """What the service stores."""
+        with self.memory.service.storage.transaction() as records:
+            return Held(records.connection, records.clock)
 
     @property
     def uid(self) -> str:
@@ -317,11 +307,6 @@ class Request(Message):
     def signed_in(self) -> bool:
         """Whether it has a valid token, or its operation needs none."""
         return bool(self.role) or not self.operation.protected
-
-    @property
-    def upload(self) -> Request | None:
-        """The request that created the attachment that it names."""
-        return self.memory.uploads.get(self.params.get("attachmentId", ""))
 
     @property
     def record(self) -> Any:
@@ -362,13 +347,12 @@ class Request(Message):
         plain = replace(self.at(SIGN_IN), params={}, query=(), headers=(_JSON, (b"accept", _JSON[1])))
         return plain.with_json({"email": account.email, "password": account.password})
 
-    async def as_role(self, role: str) -> Request:
+    def as_role(self, role: str) -> Request:
         """The request as another account would send it."""
-        tokens = self.memory.tokens
-        if role not in tokens:
-            signed_in = await self.signing_in(ACCOUNTS[role]).ask()
-            tokens[role] = str((signed_in.json or {}).get("authenticationToken", ""))
-        return self.with_header("authorization", f"Bearer {tokens[role]}")
+        if role == self.role:
+            return self
+        token = self.memory.service.identity.issue(ACCOUNTS[role])
+        return self.with_header("authorization", f"Bearer {token.text}")
 
 
 #: Answers a request in place of the service; None lets the service answer.

@@ -20,7 +20,7 @@ from registry_contracts.errors import UsageError
 from registry_contracts.interface.catalogue import load_catalogue
 from registry_contracts.interface.description import load_description
 from registry_contracts.interface.operations import Operation, is_valid_uid
-from registry_contracts.sandbox.faults import attachments, contacts, drafts, held, lists, protocol, workflow
+from registry_contracts.sandbox.faults import attachments, contacts, drafts, lists, protocol, workflow
 from registry_contracts.sandbox.faults.conditions import COUNTED, Condition, conditions_of, musts, table
 from registry_contracts.sandbox.faults.crossed_answers import on_answers, on_lists, on_refusals
 from registry_contracts.sandbox.faults.crossed_state import on_neighbours, on_records, on_values
@@ -85,9 +85,11 @@ def _promised(effect: Effect, operation: Operation, request: Request) -> bool:
 
 def _owned(operation: Operation, request: Request) -> bool:
     """Whether the caller may write, and the record is the caller's and not locked."""
-    if request.role in ("", "restricted") or (operation.family == "draft" and held.locked(request)):
+    if request.role in ("", "restricted") or (
+        operation.family == "draft" and request.held.is_locked(*request.key)
+    ):
         return False
-    owners = held.owners(request)
+    owners = request.held.owners_anywhere(request.uid)
     owned = owners == {request.role} or not (owners or operation.family == "attachment")
     return not request.uid or (is_valid_uid(request.uid) and owned)
 

@@ -1,7 +1,6 @@
 """Server variants: sandboxes that obey every clause of the interface document and fill its silences in another way.
 
-A variant is one row: most change habits (``rows``), some replace methods of a part (``parts``), a few stand on the
-wire (``wire``). The faithful code does not import this package.
+Most variants change habits (``rows``), some stand on the wire (``wire``). The faithful code imports nothing of this.
 """
 
 import difflib
@@ -9,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from registry_contracts.errors import UsageError
-from registry_contracts.sandbox.variants import parts, rows, wire  # noqa: F401 - parts and wire declare theirs
+from registry_contracts.sandbox.variants import rows, wire  # noqa: F401 - wire declares its own
 from registry_contracts.sandbox.variants.model import DECLARED, Variant
 
 ALL: Final[Mapping[str, Variant]] = {v.name: v for v in (*rows.VARIANTS, *DECLARED)}

@@ -24,7 +24,6 @@ class Variant:
         sentence: What the service does.
         habits: The habits that it changes, by name, and those that it needs as they are: two variants with one habit
             do not go together.
-        parts: Subclasses of the service's parts, which replace methods of them.
         wrap: Makes middleware between the service and the wire.
         layer: A higher one is nearer to the wire. Middleware that changes bodies comes before what only frames them.
         contact: Members of a contact that the variant accepts and that only settings can name.
@@ -36,29 +35,23 @@ class Variant:
     silent: tuple[str, ...]
     sentence: str
     habits: Mapping[str, Any] = field(default_factory=dict)
-    parts: tuple[type, ...] = ()
     wrap: Callable[[ASGIApp], ASGIApp] | None = None
     layer: int = 0
     contact: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
 
 
-#: Variants that are classes, in the order of their declaration.
+#: Variants on the wire, in the order of their declaration.
 DECLARED: Final[list[Variant]] = []
-_Layer = TypeVar("_Layer", bound=Callable[..., Any])
+_Act = TypeVar("_Act", bound=Callable[..., Any])
 
 
-def variant(name: str, *silent: str, **more: Any) -> Callable[[_Layer], _Layer]:
-    """Declare a variant whose docstring is its sentence.
+def variant(name: str, *silent: str, **more: Any) -> Callable[[_Act], _Act]:
+    """Declare a function between service and wire as a variant whose sentence is its docstring."""
 
-    What is decorated is a function between service and wire, or a class that replaces methods of a part.
-    """
-
-    def declare(layer: _Layer) -> _Layer:
-        sentence = " ".join((inspect.getdoc(layer) or "").split())
-        of_part = isinstance(layer, type)
-        made: dict[str, Any] = {"parts": (layer,)} if of_part else {"wrap": partial(Between, act=layer)}
-        DECLARED.append(Variant(name, silent, sentence, **made, **more))
-        return layer
+    def declare(act: _Act) -> _Act:
+        sentence = " ".join((inspect.getdoc(act) or "").split())
+        DECLARED.append(Variant(name, silent, sentence, wrap=partial(Between, act=act), **more))
+        return act
 
     return declare

@@ -1,7 +1,6 @@
 """Variants between the service and the wire: framing, headers, redirects, refused requests."""
 
 import json
-import re
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
@@ -139,28 +138,6 @@ async def _errors_only(asked: Asked) -> None:
     """What else the answer to faulty content holds is not shown: nothing, but each element says more."""
     more = {"parameters": None, "severity": 3}
     await _retell(asked, lambda answer: {"errors": [{**error, **more} for error in answer["errors"]]})
-
-
-@variant("error-properties-in-capitals", "How a property of an error names a field")
-async def _error_properties_in_capitals(asked: Asked) -> None:
-    """How an error names its field is not shown: each name begins with a capital, as in `FirstName`."""
-
-    def capital(error: dict[str, Any]) -> dict[str, Any]:
-        named = re.sub(r"(?:^|(?<=[.]))[a-z]", lambda found: found[0].upper(), error["property"])
-        return {**error, "property": named}
-
-    await _retell(asked, lambda answer: {**answer, "errors": [capital(error) for error in answer["errors"]]})
-
-
-@variant("mandatory-as-any-of", "errors-code-mandatory-any-of")
-async def _mandatory_as_any_of(asked: Asked) -> None:
-    """The set of mandatory fields is not shown: a field that is missing is one of it, and told by its code."""
-    code = {"Error.Mandatory": "Error.MandatoryAnyOf"}
-
-    def told(error: dict[str, Any]) -> dict[str, Any]:
-        return {**error, "code": code.get(error["code"], error["code"])}
-
-    await _retell(asked, lambda answer: {**answer, "errors": [told(error) for error in answer["errors"]]})
 
 
 _READS = ("getDraft", "draftExists", "getDraftInfo", "getAttachment", "attachmentExists")
