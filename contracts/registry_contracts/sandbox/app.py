@@ -154,9 +154,10 @@ def _routes(context: Context) -> list[BaseRoute]:
         routes.append(_route(_WORKFLOW + "/", POST=submit))
     if context.habits.versions_alike:
         routes += [
-            Route(_other_version(route.path), route.endpoint, methods=list(route.methods or ()))
+            Route(route.path.replace(old, new), route.endpoint, methods=list(route.methods or ()))
+            for old, new in (("/v2013/", "/v2023/"), ("/v2023/", "/v2013/"))
             for route in routes
-            if route.path.startswith("/api/")
+            if old in route.path
         ]
     for route in routes:
         if context.habits.head_unlisted and route.path not in (_DRAFT, _ATTACHMENT):
@@ -165,11 +166,6 @@ def _routes(context: Context) -> list[BaseRoute]:
             route.path_regex = re.compile(route.path_regex.pattern, re.IGNORECASE)
     page = StaticFiles(directory=_PAGE, packages=[("flask_swagger_ui", "dist")], html=True)
     return [*routes, Mount("/docs", page)]
-
-
-def _other_version(path: str) -> str:
-    old, new = "/v2013/", "/v2023/"
-    return path.replace(old, new) if old in path else path.replace(new, old)
 
 
 def _route(path: str, **handlers: Handler) -> Route:

@@ -197,10 +197,8 @@ def _by_question(**clauses: Clauses) -> Rule:
 
 def _added(clause: str) -> Rule:
     """Items that must not be listed; they make a page longer than asked for."""
-    alone, paged = (clause,), (clause, "list-top")
-    return _by_question(
-        every=paged, list_all=alone, list_my=alone, list_mydrafts=alone, list_top=paged, list_page=paged
-    )
+    paged = dict.fromkeys(("every", "list_top", "list_page"), (clause, "list-top"))
+    return _by_question(**dict.fromkeys(("list_all", "list_my", "list_mydrafts"), (clause,)), **paged)
 
 
 def _reasons(operation: str, values: Values) -> Clauses:
