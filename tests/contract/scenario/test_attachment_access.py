@@ -34,13 +34,8 @@ def test_reading_attachments_without_a_token_is_observed(
 @pytest.mark.parametrize(
     ("clause", "role"),
     [
-        pytest.param("attachment-of-another", "other", id="other", marks=contract("attachment-of-another")),
-        pytest.param(
-            "attachment-by-restricted",
-            "restricted",
-            id="restricted",
-            marks=contract("attachment-by-restricted"),
-        ),
+        pytest.param(clause, role, id=role, marks=contract(clause))
+        for clause, role in (("attachment-of-another", "other"), ("attachment-by-restricted", "restricted"))
     ],
 )
 @contract(operations=["listAttachments", "createAttachment"], profile="nightly", requests=2.7)

@@ -104,19 +104,21 @@ def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: Wor
 
 
 @smoke(requests=2)
-@of_both("filter-heeded", files=unsound_files)
-@contract(operations=LISTS, requests=1.8)
-def test_filters_are_not_all_ignored(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """For at least one field, a filter by a value that no item has returns nothing, and its opposite does."""
-    known_lists.claim_heeded(expect(clause), known(world), "filter")
-
-
-@smoke(requests=2)
-@of_both("orderby-heeded", files=unsound_files)
-@contract(operations=LISTS, requests=1)
-def test_orders_are_not_all_ignored(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """For at least one field, the falling order differs from the rising one."""
-    known_lists.claim_heeded(expect(clause), known(world), "orderby")
+@pytest.mark.parametrize(
+    ("clause", "known", "option"),
+    [
+        row("drafts-filter", "list-filter-heeded", known_drafts, "filter"),
+        row("files-filter", "attachment-list-filter-heeded", unsound_files, "filter"),
+        row("drafts-orderby", "list-orderby-heeded", known_drafts, "orderby"),
+        row("files-orderby", "attachment-list-orderby-heeded", unsound_files, "orderby"),
+    ],
+)
+@contract(operations=LISTS, requests=1.4)
+def test_filters_and_orders_are_not_all_ignored(
+    clause: str, known: Known, option: str, world: World, expect: Expect
+) -> None:
+    """For at least one field, a filter by a value of no item returns nothing, and falling differs from rising order."""
+    known_lists.claim_heeded(expect(clause), known(world), option)
 
 
 @smoke("drafts-rising", "files-rising")

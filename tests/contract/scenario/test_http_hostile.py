@@ -3,7 +3,10 @@
 Every exchange of every case is checked for server errors and echoed secrets.
 """
 
+from collections.abc import Callable
 from functools import partial
+
+import pytest
 
 from registry_contracts.cases import (
     Expect,
@@ -24,25 +27,27 @@ LISTS = ("listDrafts", "listAttachments")
 UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 
 
-@smoke("saveDraft")
-@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), requests=2.2, turns=True)
+@smoke("saveDraft-some")
+@pytest.mark.parametrize(
+    "turn_of",
+    [
+        pytest.param(hostile_input.turn_of, id="some", marks=contract(turns=True, requests=2.2)),
+        pytest.param(lambda *_: None, id="all", marks=contract(profile="nightly", requests=22)),
+    ],
+)
+@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)))
 def test_odd_input_is_answered(
-    world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
+    world: World,
+    ordinary: OrdinaryRequests,
+    realm: str,
+    expect: Expect,
+    operation: str,
+    turn_of: Callable[[str, str], int | None],
 ) -> None:
     """Edge cases of JSON and odd or long texts do not break an operation, in drafts, reads and faulty records."""
     request = ordinary.faulty(operation)
-    odd = hostile_input.odd_requests(request, hostile_input.turn_of(operation, realm))
+    odd = hostile_input.odd_requests(request, turn_of(operation, realm))
     asked = (each.send(world.author) for each in odd)
-    claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
-
-
-@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), profile="nightly", requests=22)
-def test_all_odd_input_is_answered(
-    world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
-) -> None:
-    """All odd bodies or texts are answered, in each realm."""
-    request = ordinary.faulty(operation)
-    asked = (each.send(world.author) for each in hostile_input.odd_requests(request))
     claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
 
 

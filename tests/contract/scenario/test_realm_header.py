@@ -19,9 +19,6 @@ from registry_contracts.cases import (
 )
 from registry_contracts.cases.list_pages import Page
 
-CONTACTS = ("createContact", "updateContact")
-DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts")
-
 
 @smoke()
 @contract("realm-empty", operations=requests.family("workflow"), requests=1)

@@ -2,9 +2,10 @@
 
 from functools import partial
 
+import pytest
+
 from registry_contracts.cases import (
     Actor,
-    Claim,
     Credentials,
     Expect,
     Observer,
@@ -19,28 +20,17 @@ from registry_contracts.cases import (
 )
 
 
+@smoke("other")
+@pytest.mark.parametrize("role", ["author", pytest.param("other", marks=contract(turns=True))])
 @contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_a_fresh_token_opens_protected_operations(
-    world: World, credentials: Credentials, expect: Expect
+    request: pytest.FixtureRequest, world: World, credentials: Credentials, expect: Expect, role: str
 ) -> None:
-    """A token just issued, sent after the word Bearer, is accepted."""
-    _claim_opens(expect("token-opens-protected"), world.author, credentials, world)
-
-
-@smoke()
-@contract("token-opens-protected", operations=("listDrafts",), requests=3, turns=True)
-def test_the_token_of_a_second_account_opens_protected_operations(
-    world: World, other: Actor, credentials: Credentials, expect: Expect
-) -> None:
-    """The token of a second account is accepted too."""
-    _claim_opens(expect("token-opens-protected"), other, credentials, world)
-
-
-def _claim_opens(claim: Claim, actor: Actor, credentials: Credentials, world: World) -> None:
-    """Claim that a fresh token of an account lists drafts, or else saves one."""
-    token, uid = sign_in.token_of(actor, credentials.of(actor.role)), world.uid()
+    """A token just issued, sent after the word Bearer, is accepted: it lists drafts, or else saves one."""
+    actor: Actor = request.getfixturevalue(role)
+    token, uid = sign_in.token_of(actor, credentials.of(role)), world.uid()
     save = partial(world.save, uid, world.samples.draft(uid), by=actor, token=token)
-    sign_in.claim_opens(claim, [partial(actor.list_drafts, token=token), save])
+    sign_in.claim_opens(expect("token-opens-protected"), [partial(actor.list_drafts, token=token), save])
 
 
 @contract("token-serves-every-realm", operations=("listDrafts",), requests=3)

@@ -181,29 +181,16 @@ def test_a_record_is_updated(
         records.claim_draft_replaced(expect, bare, before, sent)
 
 
-@contract(
-    "workflow-info-longest",
-    "workflow-info-available",
-    "workflow-identifier-kept",
-    "workflow-success-status",
-    operations=[CREATE_NAMED],
-    requests=1,
-    records=1,
-)
+@contract("workflow-info-longest", "workflow-info-available", "workflow-identifier-returned")
+@contract("workflow-identifier-kept", "workflow-success-status")
+@contract(operations=[CREATE, CREATE_NAMED], requests=1, records=1)
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
-    nau: Actor, world: World, expect: Expect, observe: Observer
+    nau: Actor, world: World, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """An additionalInfo of exactly 1000 characters is accepted, even if it has 2000 bytes."""
-    sent = submissions.claim_longest_info(expect, CREATE_NAMED, world, nau)
-    expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, sent.notes["identifier"])
-    observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
-
-
-@contract("workflow-info-longest", "workflow-info-available", "workflow-identifier-returned")
-@contract(operations=[CREATE], requests=1, records=1)
-def test_the_longest_information_is_accepted_without_an_identifier_too(
-    nau: Actor, world: World, expect: Expect
-) -> None:
-    """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path too."""
-    sent = submissions.claim_longest_info(expect, CREATE, world, nau)
-    submissions.claim_told(expect("workflow-identifier-returned"), sent, sent.request_body.json)
+    sent = submissions.claim_longest_info(expect, operation, world, nau)
+    for returned in expect.on("workflow-identifier-returned", operation):
+        submissions.claim_told(returned, sent, sent.request_body.json)
+    for kept in expect.on("workflow-identifier-kept", operation):
+        kept.carries(sent, sent.notes["identifier"])
+    observe("workflow-success-status", operation, sent.answer.status)
