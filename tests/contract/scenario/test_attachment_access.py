@@ -22,13 +22,9 @@ def test_reading_attachments_without_a_token_is_observed(
 ) -> None:
     """The document does not say whether exists, get and thumbnail need a token."""
     path = shared_document(world).pictures[0].path
-    exists, got = (
-        anonymous.send(operation, path=path) for operation in ("attachmentExists", "getAttachment")
-    )
-    observe("attachment-exists-token", "attachmentExists", status(exists))
-    observe("attachment-get-token", "getAttachment", status(got))
-    preview = anonymous.get_attachment_thumbnail(path)
-    observe("attachment-thumbnail-token", "getAttachmentThumbnail", status(preview))
+    reads = {"attachmentExists": "exists", "getAttachment": "get", "getAttachmentThumbnail": "thumbnail"}
+    for operation, word in reads.items():
+        observe(f"attachment-{word}-token", operation, status(anonymous.send(operation, path=path)))
 
 
 @pytest.mark.parametrize(

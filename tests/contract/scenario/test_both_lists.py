@@ -145,10 +145,7 @@ def test_numbers_come_in_the_order_of_their_values(world: World, expect: Expect)
     known_lists.claim_numbers_by_value(expect("attachment-list-orderby-meaning"), known_files(world))
 
 
-@of_both(
-    "orderby-with-page",
-    relies_on=(["list-orderby"], ["attachment-list-orderby"]),
-)
+@of_both("orderby-with-page", relies_on=(["list-orderby"], ["attachment-list-orderby"]))
 @contract(operations=LISTS, requests=8.5)
 def test_pages_of_an_ordered_list_are_in_order(
     clause: str, known: Known, world: World, expect: Expect

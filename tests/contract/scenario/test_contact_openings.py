@@ -48,14 +48,8 @@ OPEN: dict[str, Table] = {
 }
 
 
-@contract(
-    *OPEN,
-    "contact-further-members",
-    "contact-header-members",
-    operations=["updateContact"],
-    requests=0,
-    dealt=21,
-)
+@contract(*OPEN, "contact-further-members", "contact-header-members")
+@contract(operations=["updateContact"], requests=0, dealt=21)
 def test_values_that_may_be_taken_or_refused(
     contacts: ContactRequests, observe: Observer, deal: Deal
 ) -> None:
@@ -110,9 +104,8 @@ def test_an_update_of_no_contact(world: World, observe: Observer) -> None:
     """The document does not say whether an unknown uid is reported before a fault in the record."""
     uid = world.uid()
     record = sample_records.without(world.samples.contact(uid), "lastName")
-    sent = world.author.send(
-        "updateContact", path={"uid": uid}, query={"schema": world.samples.contact_schema}, json=record
-    )
+    query = {"schema": world.samples.contact_schema}
+    sent = world.author.send("updateContact", path={"uid": uid}, query=query, json=record)
     observe("contact-update-unknown", "updateContact", errors_array.outcome(sent))
 
 

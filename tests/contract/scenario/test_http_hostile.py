@@ -66,9 +66,8 @@ def test_odd_requests_for_a_list_are_observed(
 ) -> None:
     """The document does not say what a missing or another Accept, or the other version's prefix, does."""
     request = ordinary.request(operation)
-    observe("accept-missing", operation, requests.send(request, world.author, {"Accept": None}).answer.status)
-    observe(
-        "accept-other", operation, requests.send(request, world.author, {"Accept": "image/png"}).answer.status
-    )
+    for clause, accept in (("accept-missing", None), ("accept-other", "image/png")):
+        sent = requests.send(request, world.author, {"Accept": accept})
+        observe(clause, operation, sent.answer.status)
     other = request.send(world.author, address=lambda address: address.replace("/v2013/", "/v2023/"))
     observe("version-other", operation, other.answer.status)

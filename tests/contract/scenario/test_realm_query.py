@@ -48,7 +48,8 @@ def test_odd_ways_to_give_the_realm_are_observed(
 
 
 @smoke()
-@contract("realm-attachments-without", "content-type-not-needed", operations=("createAttachment", "listAttachments"), requests=2.7)
+@contract("realm-attachments-without", "content-type-not-needed")
+@contract(operations=("createAttachment", "listAttachments"), requests=2.7)
 def test_attachments_are_kept_without_realm_and_content_type(
     ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:

@@ -46,14 +46,8 @@ def test_one_token_serves_every_realm(
     clause.accepted(world.author.list_drafts(token=token))
 
 
-@contract(
-    "token-invalid-refused",
-    "token-other-scheme",
-    "token-bearer-spelling",
-    operations=("listDrafts",),
-    requests=9,
-    turns=True,
-)
+@contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling")
+@contract(operations=("listDrafts",), requests=9, turns=True)
 def test_the_scheme_before_the_token_matters(world: World, expect: Expect, observe: Observer) -> None:
     """An altered token, and a valid one with the scheme Basic, are refused; other spellings of Bearer are observed."""
     done(world.author.list_drafts())
@@ -61,9 +55,8 @@ def test_the_scheme_before_the_token_matters(world: World, expect: Expect, obser
     garbage = world.author.list_drafts(headers={"Authorization": "Basic eDp5"})
     altered = [world.author.list_drafts(token=other) for other in sign_in.altered_tokens(token)]
     drafts.claim_each_refused(expect("token-invalid-refused", "listDrafts"), [garbage, *altered])
-    expect("token-other-scheme").refused(
-        world.author.list_drafts(headers={"Authorization": f"Basic {token}"})
-    )
+    basic = world.author.list_drafts(headers={"Authorization": f"Basic {token}"})
+    expect("token-other-scheme").refused(basic)
     spelt = {"small letters": f"bearer {token}", "no scheme": token, "another scheme": f"Token {token}"}
     seen = {
         name: status(world.author.list_drafts(headers={"Authorization": value}))
@@ -78,9 +71,7 @@ def test_tokens_in_use_last_until_they_expire(world: World, expect: Expect) -> N
 
     Each refused token is reported once, so a replay needs another one.
     """
-    latest, ended = (
-        [world.author.list_drafts() for _ in range(3)],
-        world.author.another_token_that_ended_early(),
-    )
+    latest = [world.author.list_drafts() for _ in range(3)]
+    ended = world.author.another_token_that_ended_early()
     expected = "tokens accepted until their expiration"
     expect("token-lasts-until-expiration").holds(not ended, *latest, expected=expected, seen=ended)

@@ -31,20 +31,10 @@ from registry_contracts.cases import (
 
 
 @smoke()
-@contract(
-    "workflow-create-accepted",
-    "workflow-identifier-returned",
-    "errors-absent-on-success",
-    "workflow-batch-characters",
-    "workflow-batch-longest",
-    "workflow-batch-shared",
-    "workflow-distinct-identifiers",
-    "workflow-identifier-origin",
-    "workflow-answer",
-    operations=[CREATE],
-    requests=5,
-    records=3,
-)
+@contract("workflow-create-accepted", "workflow-identifier-returned", "errors-absent-on-success")
+@contract("workflow-batch-characters", "workflow-batch-longest", "workflow-batch-shared")
+@contract("workflow-distinct-identifiers", "workflow-identifier-origin", "workflow-answer")
+@contract(operations=[CREATE], requests=5, records=3)
 def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
@@ -71,18 +61,9 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
 
 
 @smoke()
-@contract(
-    "workflow-create-with-identifier-accepted",
-    "workflow-identifier-kept",
-    "workflow-created-exists",
-    "workflow-created-known",
-    "errors-absent-on-success",
-    "workflow-success-status",
-    "workflow-submitted-state",
-    "workflow-answer",
-    operations=[CREATE_NAMED],
-    requests=3,
-)
+@contract("workflow-create-with-identifier-accepted", "workflow-identifier-kept", "workflow-created-exists")
+@contract("workflow-created-known", "errors-absent-on-success", "workflow-success-status")
+@contract("workflow-submitted-state", "workflow-answer", operations=[CREATE_NAMED], requests=3)
 def test_a_record_is_created_under_a_free_identifier(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
@@ -103,17 +84,9 @@ def test_a_record_is_created_under_a_free_identifier(
     records.offer("submitted", identifier, sent)
 
 
-@contract(
-    "workflow-identifier-edges",
-    "workflow-batch-longest",
-    "workflow-batch-shared",
-    "workflow-refused-frees-identifier",
-    "workflow-identifier-once",
-    operations=[CREATE_NAMED],
-    requests=3,
-    last=True,
-    records=1,
-)
+@contract("workflow-identifier-edges", "workflow-batch-longest", "workflow-batch-shared")
+@contract("workflow-refused-frees-identifier", "workflow-identifier-once")
+@contract(operations=[CREATE_NAMED], requests=3, last=True, records=1)
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
@@ -143,17 +116,9 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     records.offer("submitted too", identifier, sent)
 
 
-@contract(
-    "workflow-update-accepted",
-    "workflow-update-replaces-draft",
-    "workflow-batch-longest",
-    "workflow-identifier-kept",
-    "errors-absent-on-success",
-    "workflow-answer",
-    operations=[UPDATE],
-    requests=6,
-    last=True,
-)
+@contract("workflow-update-accepted", "workflow-update-replaces-draft", "workflow-batch-longest")
+@contract("workflow-identifier-kept", "errors-absent-on-success", "workflow-answer")
+@contract(operations=[UPDATE], requests=6, last=True)
 def test_a_record_is_updated(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
