@@ -117,7 +117,7 @@ def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: Wor
 def test_filters_and_orders_are_not_all_ignored(
     clause: str, known: Known, option: str, world: World, expect: Expect
 ) -> None:
-    """For at least one field, a filter by a value of no item returns nothing, and falling differs from rising order."""
+    """For a field, a filter by an unused value returns nothing and its opposite does; falling is not rising order."""
     known_lists.claim_heeded(expect(clause), known(world), option)
 
 

@@ -44,7 +44,7 @@ def test_odd_input_is_answered(
     operation: str,
     turn_of: Callable[[str, str], int | None],
 ) -> None:
-    """Edge cases of JSON and odd or long texts do not break an operation, in drafts, reads and faulty records."""
+    """Edge cases of JSON, odd and long texts, some or all, break no operation, in drafts, reads and faulty records."""
     request = ordinary.faulty(operation)
     odd = hostile_input.odd_requests(request, turn_of(operation, realm))
     asked = (each.send(world.author) for each in odd)
