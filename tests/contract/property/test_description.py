@@ -8,14 +8,7 @@ from registry_contracts.cases import Case, Expect, Properties, World, contract, 
 from registry_contracts.interface.description import load_description
 
 #: Operations that leave nothing permanent behind.
-OPERATIONS = (
-    "saveDraft",
-    "getDraft",
-    "deleteDraft",
-    "listDrafts",
-    "listAttachments",
-    "updateContact",
-)
+OPERATIONS = ("saveDraft", "getDraft", "deleteDraft", "listDrafts", "listAttachments", "updateContact")
 #: The others: they add files to documents, or their bodies break the description and are refused.
 OTHERS = tuple(name for name in load_description().operations if name not in OPERATIONS)
 
@@ -29,9 +22,8 @@ def judge(world: World, expect: Expect, operation: str) -> Judge:
     return described_inputs.DescribedInputs(operation, world, expect).claim_as_described
 
 
-@contract(
-    *described_inputs.INPUT_CLAUSES, operations=OPERATIONS, needs=(), requests=4.5, nightly=32, turns=True
-)
+@contract(*described_inputs.INPUT_CLAUSES)
+@contract(operations=OPERATIONS, needs=(), requests=4.5, nightly=32, turns=True)
 def test_drawn_inputs_are_answered_as_described(
     judge: Judge, properties: Properties, realm: str, operation: str
 ) -> None:

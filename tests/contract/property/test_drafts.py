@@ -14,21 +14,10 @@ from registry_contracts.cases import (
 
 
 @smoke(requests=7)
-@contract(
-    *drawn_contents.CLAUSES,
-    "draft-save-body",
-    operations=["getDraft", "saveDraft"],
-    requests=8,
-    dealt=13,
-    nightly=220,
-)
+@contract(*drawn_contents.CLAUSES, "draft-save-body")
+@contract(operations=["getDraft", "saveDraft"], requests=8, dealt=13, nightly=220)
 def test_any_content_that_was_saved_comes_back(
-    world: World,
-    another: Actor | None,
-    expect: Expect,
-    observe: Observer,
-    properties: Properties,
-    deal: Deal,
+    world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties, deal: Deal
 ) -> None:
     """A read returns the full content of the latest save, whatever values its members have."""
     drafts = drawn_contents.DrawnDrafts(world, expect, another)

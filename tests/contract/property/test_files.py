@@ -4,14 +4,8 @@ from registry_contracts.cases import Deal, Expect, Properties, World, contract, 
 
 
 @smoke(requests=3)
-@contract(
-    "attachment-download-same",
-    "attachment-name-kept",
-    operations=["createAttachment", "getAttachment", "attachmentExists"],
-    requests=6,
-    dealt=33,
-    nightly=32,
-)
+@contract("attachment-download-same", "attachment-name-kept", requests=6, dealt=33, nightly=32)
+@contract(operations=["createAttachment", "getAttachment", "attachmentExists"])
 def test_any_bytes_of_any_kind_come_back(
     world: World, expect: Expect, properties: Properties, deal: Deal
 ) -> None:

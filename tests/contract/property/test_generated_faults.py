@@ -24,15 +24,8 @@ def test_single_faults_are_turned_down(cases: tuple[Case, ...], probe: Probe) ->
 
 
 @smoke("updateContact")
-@contract(
-    *contact_requests.TOLD_CLAUSES,
-    "errors-several-faults",
-    requests=31,
-    nightly=270,
-    faults=True,
-    needs=("contact_schema",),
-    operations=CONTACTS,
-)
+@contract(*contact_requests.TOLD_CLAUSES, "errors-several-faults")
+@contract(requests=31, nightly=270, faults=True, needs=("contact_schema",), operations=CONTACTS)
 @with_generated_cases
 def test_faults_of_contacts_are_told_by_their_errors(cases: tuple[Case, ...], probe: Probe) -> None:
     """A contact with a fault is refused, and the errors array names each fault in the documented form."""

@@ -24,14 +24,8 @@ def misses(world: World, ordinary: OrdinaryRequests, expect: Expect, operation: 
     return NearMisses(operation, world, ordinary, expect)
 
 
-@contract(
-    *identifiers.MISS_CLAUSES,
-    "uid-refusal-answer",
-    operations=identifiers.LOOKS,
-    requests=2.6,
-    dealt=15,
-    nightly=48,
-)
+@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer")
+@contract(operations=identifiers.LOOKS, requests=2.6, dealt=15, nightly=48)
 def test_a_near_miss_of_the_rule_finds_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:
@@ -41,15 +35,8 @@ def test_a_near_miss_of_the_rule_finds_nothing(
 
 
 @smoke("saveDraft", values=2, requests=7)
-@contract(
-    *identifiers.MISS_CLAUSES,
-    "uid-refusal-answer",
-    operations=identifiers.STORES,
-    files=1,
-    requests=8,
-    dealt=25,
-    nightly=70,
-)
+@contract(*identifiers.MISS_CLAUSES, "uid-refusal-answer")
+@contract(operations=identifiers.STORES, files=1, requests=8, dealt=25, nightly=70)
 def test_a_near_miss_of_the_rule_stores_nothing(
     misses: NearMisses, observe: Observer, properties: Properties, deal: Deal, operation: str
 ) -> None:

@@ -19,11 +19,7 @@ from registry_contracts.cases import (
 from registry_contracts.cases.list_questions import Questions
 
 of_drafts = contract(
-    "list-filter-meaning",
-    "list-filter-with-top",
-    "list-orderby-meaning",
-    "list-top-and-skip",
-    dealt=22,
+    "list-filter-meaning", "list-filter-with-top", "list-orderby-meaning", "list-top-and-skip", dealt=22
 )
 of_files = contract(
     "attachment-list-filter-meaning",

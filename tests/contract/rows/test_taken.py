@@ -14,24 +14,16 @@ from registry_contracts.cases import (
 
 
 @for_each_row(partial(table.taken, "saveDraft"))
-@contract(
-    *taken_rows.DRAFT_CLAUSES,
-    operations=("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft"),
-    requests=6.3,
-    turns=True,
-)
+@contract(*taken_rows.DRAFT_CLAUSES, requests=6.3, turns=True)
+@contract(operations=("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft"))
 def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
     """Every read of drafts shows an accepted draft in full until it is deleted."""
     taken_rows.claim(row)
 
 
 @for_each_row(partial(table.taken, "createAttachment"))
-@contract(
-    *taken_rows.FILE_CLAUSES,
-    operations=("createAttachment", "listAttachments", "attachmentExists", "getAttachment"),
-    requests=5.8,
-    turns=True,
-)
+@contract(*taken_rows.FILE_CLAUSES, requests=5.8, turns=True)
+@contract(operations=("createAttachment", "listAttachments", "attachmentExists", "getAttachment"))
 def test_a_file_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
     """An accepted file is listed and found, and comes back byte for byte."""
     taken_rows.claim(row)
@@ -45,9 +37,8 @@ def test_a_record_is_created(accepted_rows: AcceptedRows, row: table.Row) -> Non
 
 
 @for_each_row(partial(table.taken, factors.CREATE_NAMED))
-@contract(
-    *taken_rows.SUBMISSION_CLAUSES, operations=[factors.CREATE_NAMED], requests=5, turns=True, records=1
-)
+@contract(*taken_rows.SUBMISSION_CLAUSES)
+@contract(operations=[factors.CREATE_NAMED], requests=5, turns=True, records=1)
 def test_a_named_record_is_created(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document under a free identifier is accepted; the identifier is in use from then on."""
     accepted_rows.claim(row)

@@ -22,25 +22,16 @@ def test_reading_attachments_without_a_token_is_observed(
 ) -> None:
     """The document does not say whether exists, get and thumbnail need a token."""
     path = shared_document(world).pictures[0].path
-    exists, got = (
-        anonymous.send(operation, path=path) for operation in ("attachmentExists", "getAttachment")
-    )
-    observe("attachment-exists-token", "attachmentExists", status(exists))
-    observe("attachment-get-token", "getAttachment", status(got))
-    preview = anonymous.get_attachment_thumbnail(path)
-    observe("attachment-thumbnail-token", "getAttachmentThumbnail", status(preview))
+    reads = {"attachmentExists": "exists", "getAttachment": "get", "getAttachmentThumbnail": "thumbnail"}
+    for operation, word in reads.items():
+        observe(f"attachment-{word}-token", operation, status(anonymous.send(operation, path=path)))
 
 
 @pytest.mark.parametrize(
     ("clause", "role"),
     [
-        pytest.param("attachment-of-another", "other", id="other", marks=contract("attachment-of-another")),
-        pytest.param(
-            "attachment-by-restricted",
-            "restricted",
-            id="restricted",
-            marks=contract("attachment-by-restricted"),
-        ),
+        pytest.param(clause, role, id=role, marks=contract(clause))
+        for clause, role in (("attachment-of-another", "other"), ("attachment-by-restricted", "restricted"))
     ],
 )
 @contract(operations=["listAttachments", "createAttachment"], profile="nightly", requests=2.7)

@@ -51,9 +51,8 @@ def test_a_file_sent_in_chunks_comes_back(world: World, expect: Expect) -> None:
     attachments.claim_each_of_two_served(same, world, f"{world.uid()}.txt")
 
 
-@contract(
-    "attachment-name-unusual", "attachment-sent-type", "attachment-download-same", requests=11, turns=True
-)
+@contract("attachment-name-unusual", "attachment-sent-type", "attachment-download-same")
+@contract(requests=11, turns=True)
 def test_unusual_names_and_types_are_observed(world: World, expect: Expect, observe: Observer) -> None:
     """The document does not say which names are allowed, and what a Content-Type does; what is found has its bytes."""
     uid, same = world.document(), expect("attachment-download-same", "getAttachment")
@@ -82,9 +81,6 @@ def test_what_a_download_comes_with_is_observed(world: World, observe: Observer)
     attachment = shared_document(world).attachments[0]
     answer = world.author.get_attachment(attachment.path).answer
     named = "content-disposition" in answer.headers
-    observe(
-        "attachment-download-type",
-        "getAttachment",
-        {"type": answer.media_type, "named": named, "redirects": answer.hops},
-    )
+    seen = {"type": answer.media_type, "named": named, "redirects": answer.hops}
+    observe("attachment-download-type", "getAttachment", seen)
     observe("attachment-success-status", "getAttachment", answer.status)

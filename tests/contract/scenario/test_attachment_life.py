@@ -39,13 +39,8 @@ def test_a_file_can_be_attached(world: World, expect: Expect, observe: Observer)
     observe("attachment-create-answer", "createAttachment", shape(created))
 
 
-@contract(
-    "attachment-create-listed",
-    "attachment-exists-present",
-    "attachment-download-same",
-    requests=3,
-    turns=True,
-)
+@contract("attachment-create-listed", "attachment-exists-present", "attachment-download-same")
+@contract(requests=3, turns=True)
 def test_an_attachment_is_listed_found_and_downloaded(world: World, expect: Expect) -> None:
     """A created attachment is listed, exists, and downloads with its bytes."""
     attachment = second_document(world).attachments[0]
@@ -68,14 +63,8 @@ def test_the_first_attachment_stays_while_others_are_added(world: World, expect:
     attachments.claim_listed(expect("attachment-several", "listAttachments"), world, first)
 
 
-@contract(
-    "attachment-create-accepted",
-    "attachment-several",
-    "attachment-list-pages-cover",
-    profile="nightly",
-    requests=380,
-    turns=True,
-)
+@contract("attachment-create-accepted", "attachment-several", "attachment-list-pages-cover")
+@contract(profile="nightly", requests=380, turns=True)
 def test_a_document_holds_many_attachments(world: World, expect: Expect) -> None:
     """Of 122 files that are sent to a document, each accepted one downloads with its bytes, and is listed once."""
     uid, files = world.document(), drawn_contents.many_files(world, MANY)
@@ -101,12 +90,9 @@ def test_a_listed_attachment_carries_its_identifier(world: World, expect: Expect
     record = next((each for each in page.records or () if attachment_ids.lists(each, attachment)), None)
     require(record is not None, "listAttachments", f"does not list {attachment.filename}")
     numbers = attachment_ids.ids_in(record, len(attachment.content))
-    expect("attachment-listed-identifier", "listAttachments").holds(
-        attachment.id in numbers,
-        page.exchange,
-        expected=f"the identifier {attachment.id} in the listed record",
-        seen=f"the numbers {numbers}",
-    )
+    claim, held = expect("attachment-listed-identifier", "listAttachments"), attachment.id in numbers
+    expected, seen = f"the identifier {attachment.id} in the listed record", f"the numbers {numbers}"
+    claim.holds(held, page.exchange, expected=expected, seen=seen)
 
 
 @contract("attachment-list-empty", relies_on=["attachment-list-own-only"], requests=4)
@@ -118,9 +104,8 @@ def test_a_document_without_attachments_has_an_empty_list(world: World, expect: 
 @contract("attachment-name-without-extension", requests=1)
 def test_a_name_needs_no_extension(world: World, expect: Expect) -> None:
     """A file name without an extension is accepted, and the attachment is found under it."""
-    attachments.claim_taken(
-        expect("attachment-name-without-extension"), world, world.uid(), contents.content(60)
-    )
+    taken = expect("attachment-name-without-extension")
+    attachments.claim_taken(taken, world, world.uid(), contents.content(60))
 
 
 @contract("attachment-name-taken", profile="nightly", requests=7)
@@ -129,10 +114,7 @@ def test_a_second_attachment_of_the_same_name_is_observed(world: World, observe:
     uid = world.document()
     first = attach(world.author, uid, "twice.txt", b"first\n")
     again = upload(world.author, uid, "twice.txt", b"second\n")
+    there = attachment_ids.works(world.author, first)
     count = attachments_of(world.author, uid).page().size
-    seen = {
-        "status": again.answer.status,
-        "listed": count,
-        "the first still there": attachment_ids.works(world.author, first),
-    }
+    seen = {"status": again.answer.status, "listed": count, "the first still there": there}
     observe("attachment-name-taken", "createAttachment", seen)

@@ -33,10 +33,8 @@ def test_the_plain_list_is_observed(world: World, observe: Observer) -> None:
 def test_odd_options_are_observed(world: World, observe: Observer) -> None:
     """The document does not say what empty options, negative numbers and options with a dollar sign do."""
     uid = shared_document(world).uid
-    attached, dollar = (
-        attachments_of(world.author, uid),
-        Lister(world.author, "listAttachments", "$", {"uid": uid}),
-    )
+    attached = attachments_of(world.author, uid)
+    dollar = Lister(world.author, "listAttachments", "$", {"uid": uid})
     empty = {option: status(attached.page(**{option: ""}).exchange) for option in OPTIONS}
     negative = status(attached.page(skip=-1).exchange)
     page = dollar.page(top=1)

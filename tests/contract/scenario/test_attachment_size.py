@@ -35,9 +35,8 @@ def test_a_file_within_the_limit_is_taken(world: World, limit: Limit, expect: Ex
 def test_a_file_of_exactly_the_limit_is_taken(world: World, limit: Limit, expect: Expect) -> None:
     """A file of exactly the limit is accepted."""
     path = {"uid": document_for_uploads(world), "filename": f"{world.uid()}.bin"}
-    created = world.author.send(
-        "createAttachment", path=path, body=contents.Announced(contents.exactly(limit))
-    )
+    body = contents.Announced(contents.exactly(limit))
+    created = world.author.send("createAttachment", path=path, body=body)
     small = partial(upload, world.author, path["uid"], f"{world.uid()}.bin", b"small\n")
     comparison.claim_accepted_for_each(created, (expect("attachment-size-at-limit"), small))
 
@@ -51,11 +50,7 @@ def test_a_file_above_the_limit_is_refused(
     path = {"uid": uid, "filename": "above.bin"}
     for send in deal(SENDINGS).values():
         refused = world.author.send("createAttachment", path=path, body=send(limit.above))
-        expect("attachment-size-above").holds(
-            attachments.turned_away(refused),
-            refused,
-            expected="an error",
-            seen=f"accepted: {attachments.manner(refused)}",
-        )
+        away, seen = attachments.turned_away(refused), f"accepted: {attachments.manner(refused)}"
+        expect("attachment-size-above").holds(away, refused, expected="an error", seen=seen)
         attachments.claim_nothing_attached(expect("attachment-size-above"), world, uid, refused)
     observe("attachment-size-answer", "createAttachment", attachments.manner(refused))

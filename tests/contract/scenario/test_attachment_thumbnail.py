@@ -15,18 +15,19 @@ from registry_contracts.cases import (
 )
 
 
-@contract("attachment-thumbnail-image", "attachment-success-status", requests=2)
+@contract("attachment-thumbnail-image", "attachment-thumbnail-form", "attachment-success-status", requests=2)
 @contract(relies_on=["attachment-download-same"])
 def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, observe: Observer) -> None:
     """The thumbnail of a picture is an image; the thumbnail of a text, if there is one, is not the text itself."""
     document = shared_document(world)
-    picture, text = document.pictures[0], document.texts[0]
-    seen = attachments.preview(world, picture)
-    answer = usable(seen)
+    text, seen = document.texts[0], attachments.preview(world, document.pictures[0])
+    preview = world.author.get_attachment_thumbnail(text.path)
+    picture = {"picture": image_kind(seen.answer.content), "type": seen.answer.media_type}
+    form = picture | {"of a text": preview.answer.status}
+    observe("attachment-thumbnail-form", "getAttachmentThumbnail", form)
     expect("attachment-thumbnail-image").accepted(seen)
     expect("attachment-thumbnail-image").meets("image", seen)
-    observe("attachment-success-status", "getAttachmentThumbnail", answer.status)
-    preview = world.author.get_attachment_thumbnail(text.path)
+    observe("attachment-success-status", "getAttachmentThumbnail", seen.answer.status)
     same = usable(preview).success and preview.answer.content == text.content
     expect("attachment-thumbnail-image").holds(
         not same, preview, expected="an image, or a refusal", seen="the bytes of the file itself"
@@ -43,17 +44,3 @@ def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -
     expect("attachment-thumbnail-own").holds(
         different, red, blue, expected="two different previews", seen="the same bytes twice"
     )
-
-
-@contract("attachment-thumbnail-form", requests=2)
-def test_the_form_of_a_thumbnail_is_observed(world: World, observe: Observer) -> None:
-    """The document does not show the format and size of a thumbnail, nor thumbnails of files that are not images."""
-    shared = shared_document(world)
-    picture = attachments.preview(world, shared.pictures[0]).answer
-    text = world.author.get_attachment_thumbnail(shared.texts[0].path).answer
-    seen = {
-        "picture": image_kind(picture.content),
-        "type": picture.media_type,
-        "of a text": text.status,
-    }
-    observe("attachment-thumbnail-form", "getAttachmentThumbnail", seen)

@@ -104,19 +104,21 @@ def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: Wor
 
 
 @smoke(requests=2)
-@of_both("filter-heeded", files=unsound_files)
-@contract(operations=LISTS, requests=1.8)
-def test_filters_are_not_all_ignored(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """For one field or more, "eq" with a value that no item has selects nothing, and "ne" with it selects items."""
-    known_lists.claim_heeded(expect(clause), known(world), "filter")
-
-
-@smoke(requests=2)
-@of_both("orderby-heeded", files=unsound_files)
-@contract(operations=LISTS, requests=1)
-def test_orders_are_not_all_ignored(clause: str, known: Known, world: World, expect: Expect) -> None:
-    """For at least one field, the falling order differs from the rising one."""
-    known_lists.claim_heeded(expect(clause), known(world), "orderby")
+@pytest.mark.parametrize(
+    ("clause", "known", "option"),
+    [
+        row("drafts-filter", "list-filter-heeded", known_drafts, "filter"),
+        row("files-filter", "attachment-list-filter-heeded", unsound_files, "filter"),
+        row("drafts-orderby", "list-orderby-heeded", known_drafts, "orderby"),
+        row("files-orderby", "attachment-list-orderby-heeded", unsound_files, "orderby"),
+    ],
+)
+@contract(operations=LISTS, requests=1.4)
+def test_filters_and_orders_are_not_all_ignored(
+    clause: str, known: Known, option: str, world: World, expect: Expect
+) -> None:
+    """For one field or more, "eq" of a value that no item has selects nothing, "ne" does; falling is not rising order."""
+    known_lists.claim_heeded(expect(clause), known(world), option)
 
 
 @smoke("drafts-rising", "files-rising")
@@ -143,10 +145,7 @@ def test_numbers_come_in_the_order_of_their_values(world: World, expect: Expect)
     known_lists.claim_numbers_by_value(expect("attachment-list-orderby-meaning"), known_files(world))
 
 
-@of_both(
-    "orderby-with-page",
-    relies_on=(["list-orderby"], ["attachment-list-orderby"]),
-)
+@of_both("orderby-with-page", relies_on=(["list-orderby"], ["attachment-list-orderby"]))
 @contract(operations=LISTS, requests=8.5)
 def test_pages_of_an_ordered_list_are_in_order(
     clause: str, known: Known, world: World, expect: Expect

@@ -22,15 +22,8 @@ CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
 
 
 @smoke("createContact")
-@contract(
-    "contact-create-accepted",
-    "errors-absent-on-success",
-    "contact-create-answer",
-    "contact-success-status",
-    operations=[CREATE],
-    requests=1,
-    records=1,
-)
+@contract("contact-create-accepted", "errors-absent-on-success", "contact-create-answer")
+@contract("contact-success-status", operations=[CREATE], requests=1, records=1)
 def test_a_contact_with_its_mandatory_fields_is_created(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
@@ -43,20 +36,10 @@ def test_a_contact_with_its_mandatory_fields_is_created(
 
 
 @smoke("createContact")
-@contract(
-    "contact-create-full",
-    "contact-several-languages",
-    "contact-several-items",
-    "contact-names-in-scripts",
-    "contact-any-fields",
-    "contact-refused-frees-identifier",
-    "contact-identifier-origin",
-    "contact-mandatory-last-name",
-    *contact_requests.TOLD_CLAUSES,
-    operations=[CREATE],
-    requests=2,
-    records=1,
-)
+@contract("contact-create-full", "contact-several-languages", "contact-several-items")
+@contract("contact-names-in-scripts", "contact-any-fields", "contact-refused-frees-identifier")
+@contract("contact-identifier-origin", "contact-mandatory-last-name", *contact_requests.TOLD_CLAUSES)
+@contract(operations=[CREATE], requests=2, records=1)
 def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
@@ -70,14 +53,8 @@ def test_a_contact_with_everything_is_created_where_a_faulty_one_was_refused(
 
 
 @smoke(requests=4)
-@contract(
-    "contact-update-accepted",
-    "errors-absent-on-success",
-    "contact-update-answer",
-    "contact-success-status",
-    operations=[UPDATE],
-    requests=2,
-)
+@contract("contact-update-accepted", "errors-absent-on-success", "contact-update-answer")
+@contract("contact-success-status", operations=[UPDATE], requests=2)
 def test_a_contact_is_updated_with_its_mandatory_fields(
     world: World, expect: Expect, observe: Observer
 ) -> None:
@@ -91,14 +68,8 @@ def test_a_contact_is_updated_with_its_mandatory_fields(
 
 
 @smoke("updateContact", requests=5)
-@contract(
-    "contact-update-full",
-    "contact-several-languages",
-    "contact-several-items",
-    "contact-names-in-scripts",
-    operations=[UPDATE],
-    requests=5,
-)
+@contract("contact-update-full", "contact-several-languages", "contact-several-items")
+@contract("contact-names-in-scripts", operations=[UPDATE], requests=5)
 def test_a_contact_is_updated_with_everything(
     contacts: ContactRequests, world: World, expect: Expect
 ) -> None:

@@ -30,8 +30,7 @@ def test_every_missing_field_is_named_at_once(
     contacts: ContactRequests, expect: Expect, operation: str
 ) -> None:
     """If several mandatory fields are missing, the errors array names each of them."""
-    sent = errors_array.with_errors(
-        contacts.send(sample_records.without(contacts.record(), *MANDATORY_FIELDS))
-    )
+    record = sample_records.without(contacts.record(), *MANDATORY_FIELDS)
+    sent = errors_array.with_errors(contacts.send(record))
     for field in MANDATORY_FIELDS:
         contact_requests.claim_named(expect("contact-all-missing-named", operation), sent, [field])

@@ -48,14 +48,8 @@ OPEN: dict[str, Table] = {
 }
 
 
-@contract(
-    *OPEN,
-    "contact-further-members",
-    "contact-header-members",
-    operations=["updateContact"],
-    requests=0,
-    dealt=21,
-)
+@contract(*OPEN, "contact-further-members", "contact-header-members")
+@contract(operations=["updateContact"], requests=0, dealt=21)
 def test_values_that_may_be_taken_or_refused(
     contacts: ContactRequests, observe: Observer, deal: Deal
 ) -> None:
@@ -81,15 +75,11 @@ def test_a_header_that_disagrees(
     """The document does not say whether errors name a header with another uid or schema than the request's."""
     faulty = sample_records.without(contacts.record(), "lastName")
     odd = {"identifier": world.uid(), "schema": sample_records.UNKNOWN_TERM}
-    sent = {
-        name: contacts.send(faulty | {"header": faulty["header"] | {name: value}})
-        for name, value in odd.items()
-    }
-    observe(
-        "contact-header-disagrees",
-        operation,
-        {name: errors_array.reports(exchange.answer, "header") for name, exchange in sent.items()},
-    )
+    seen = {}
+    for name, value in odd.items():
+        sent = contacts.send(faulty | {"header": faulty["header"] | {name: value}})
+        seen[name] = errors_array.reports(sent.answer, "header")
+    observe("contact-header-disagrees", operation, seen)
 
 
 @contract("contact-header-identifier-rule", operations=["createContact"], requests=3)
@@ -102,15 +92,11 @@ def test_an_identifier_in_the_header_outside_the_rule(
         "long": world.uid(UID_LONGEST + 1),
         "characters": world.uid() + "~",
     }
-    sent = {
-        name: contacts.send(sample_records.without(contacts.record(uid), "lastName"))
-        for name, uid in odd.items()
-    }
-    observe(
-        "contact-header-identifier-rule",
-        "createContact",
-        {name: errors_array.reports(exchange.answer, "header") for name, exchange in sent.items()},
-    )
+    seen = {}
+    for name, uid in odd.items():
+        sent = contacts.send(sample_records.without(contacts.record(uid), "lastName"))
+        seen[name] = errors_array.reports(sent.answer, "header")
+    observe("contact-header-identifier-rule", "createContact", seen)
 
 
 @contract("contact-update-unknown", operations=["updateContact"], requests=1)
@@ -118,9 +104,8 @@ def test_an_update_of_no_contact(world: World, observe: Observer) -> None:
     """The document does not say whether an unknown uid is reported before a fault in the record."""
     uid = world.uid()
     record = sample_records.without(world.samples.contact(uid), "lastName")
-    sent = world.author.send(
-        "updateContact", path={"uid": uid}, query={"schema": world.samples.contact_schema}, json=record
-    )
+    query = {"schema": world.samples.contact_schema}
+    sent = world.author.send("updateContact", path={"uid": uid}, query=query, json=record)
     observe("contact-update-unknown", "updateContact", errors_array.outcome(sent))
 
 
@@ -152,11 +137,8 @@ def test_creating_under_an_identifier_in_use(
     contacts: ContactRequests, world: World, observe: Observer
 ) -> None:
     """The document does not say how a new contact is answered if its header names an existing contact."""
-    observe(
-        "contact-identifier-taken",
-        "createContact",
-        errors_array.outcome(contacts.send(contacts.record(world.contact()))),
-    )
+    sent = contacts.send(contacts.record(world.contact()))
+    observe("contact-identifier-taken", "createContact", errors_array.outcome(sent))
 
 
 @contract("errors-code-invalid-value", requests=1)
@@ -166,11 +148,6 @@ def test_what_counts_as_an_invalid_value_is_observed(
     """The document does not say which values are invalid; a reference to a missing record is one candidate."""
     nowhere = {"contactOrganization": {"identifier": world.uid()}}
     sent = contacts.send(sample_records.without(contacts.record(), "lastName") | nowhere)
-    codes = sorted(
-        {
-            code
-            for code, path in errors_array.elements(sent.answer)
-            if not errors_array.names_field(path, "lastName")
-        }
-    )
-    observe("errors-code-invalid-value", operation, codes)
+    errors = errors_array.elements(sent.answer)
+    codes = {code for code, path in errors if not errors_array.names_field(path, "lastName")}
+    observe("errors-code-invalid-value", operation, sorted(codes))

@@ -21,11 +21,7 @@ def test_the_draft_of_another_account_is_observed(world: World, other: Actor, ob
     uid = world.draft().uid
     for operation in READS:
         observe("draft-of-another", operation, status(other.send(operation, path={"uid": uid})))
-    observe(
-        "draft-of-another",
-        "saveDraft",
-        status(world.save(uid, world.samples.draft(uid), by=other)),
-    )
+    observe("draft-of-another", "saveDraft", status(world.save(uid, world.samples.draft(uid), by=other)))
     observe("draft-of-another", "deleteDraft", status(other.delete_draft(uid)))
 
 
@@ -45,6 +41,5 @@ def test_the_draft_of_a_locked_record_is_observed(world: World, observe: Observe
     """The document does not say whether the draft of a record that is locked for workflow can still be read."""
     locked = str(world.samples.setting("locked_identifier"))
     for operation in READS:
-        observe(
-            "draft-of-locked-record", operation, status(world.author.send(operation, path={"uid": locked}))
-        )
+        read = world.author.send(operation, path={"uid": locked})
+        observe("draft-of-locked-record", operation, status(read))

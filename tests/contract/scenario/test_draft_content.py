@@ -2,15 +2,7 @@
 
 from typing import Any
 
-from registry_contracts.cases import (
-    Expect,
-    Observer,
-    World,
-    contract,
-    drafts,
-    drawn_contents,
-    sample_records,
-)
+from registry_contracts.cases import Expect, Observer, World, contract, drafts, drawn_contents, sample_records
 
 
 @contract("draft-get-content", "draft-save-body", profile="nightly", requests=3)

@@ -1,15 +1,18 @@
-"""The life of a draft: saved, read, checked, saved again, deleted, saved after its deletion."""
+"""The life of a draft: saved, read, checked, saved again, deleted (also beside a published version), saved anew."""
 
 from registry_contracts.cases import (
     Expect,
     Observer,
+    Row,
     World,
     comparison,
     contact_requests,
     contract,
     done,
     drafts,
+    ended_in,
     readers,
+    require,
     shape,
     smoke,
 )
@@ -34,9 +37,8 @@ def test_a_saved_draft_is_returned_in_full(world: World, expect: Expect, observe
     answer = world.author.get_draft(draft.uid)
     expect("draft-get-content").shows(answer, draft.document)
     lost = readers.header_missing(answer.answer, draft.document)
-    expect("draft-header-kept").holds(
-        not lost, answer, expected="the header that was saved", seen=f"no {lost}"
-    )
+    expected, seen = "the header that was saved", f"no {lost}"
+    expect("draft-header-kept").holds(not lost, answer, expected=expected, seen=seen)
     observe("draft-get-answer", "getDraft", comparison.shape(answer))
 
 
@@ -90,19 +92,12 @@ def test_a_later_save_replaces_the_content(world: World, expect: Expect) -> None
     drafts.claim_replaced(expect("draft-save-replaces", "saveDraft"), read, draft.document, later)
 
 
-@contract(
-    "draft-get-absent",
-    "draft-info-absent",
-    "draft-failure-status",
-    operations=["getDraft", "getDraftInfo"],
-    requests=2,
-)
+@contract("draft-get-absent", "draft-info-absent", "draft-failure-status")
+@contract(operations=["getDraft", "getDraftInfo"], requests=2)
 def test_a_draft_that_nobody_saved_cannot_be_read(world: World, expect: Expect, observe: Observer) -> None:
     """Reading a draft that does not exist, or its info, is refused."""
     uid = world.uid()
-    read, info = (
-        world.author.send(operation, path={"uid": uid}) for operation in ("getDraft", "getDraftInfo")
-    )
+    read, info = world.author.get_draft(uid), world.author.get_draft_info(uid)
     expect("draft-get-absent").refused(read)
     expect("draft-info-absent").refused(info)
     observe("draft-failure-status", "getDraft", shape(read))
@@ -128,3 +123,20 @@ def test_a_deleted_draft_can_be_saved_anew(world: World, expect: Expect) -> None
     again = world.author.delete_draft(uid)
     expect("draft-delete-removes", "deleteDraft").accepted(again)
     drafts.claim_removed(expect, world, uid, again)
+
+
+@contract("draft-delete-keeps-published", "draft-delete-removes", "draft-get-content")
+@contract(operations=["deleteDraft", "draftExists", "getDraft"], requests=7)
+def test_deleting_the_draft_leaves_the_published_version(world: World, expect: Expect) -> None:
+    """A published document has a separate draft; after that is deleted, the document's identifier is still in use."""
+    identifier = drafts.published(world)
+    drafts.claim_draft_beside_published(expect("draft-get-content"), world, identifier)
+    before = world.try_creating(identifier)
+    why = "does not say that a published identifier is in use"
+    require(ended_in(before, Row.TAKEN), before.operation or "", why)
+    gone = world.author.delete_draft(identifier)
+    done(gone)
+    tried = world.try_creating(identifier)
+    kept, expected = ended_in(tried, Row.TAKEN), f"{identifier} still in use"
+    expect("draft-delete-keeps-published").holds(kept, gone, tried, expected=expected)
+    drafts.claim_no_draft(expect("draft-delete-removes", "draftExists"), world, [identifier], gone)

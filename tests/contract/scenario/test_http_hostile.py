@@ -3,7 +3,10 @@
 Every exchange of every case is checked for server errors and echoed secrets.
 """
 
+from collections.abc import Callable
 from functools import partial
+
+import pytest
 
 from registry_contracts.cases import (
     Expect,
@@ -24,25 +27,27 @@ LISTS = ("listDrafts", "listAttachments")
 UNIVERSAL = ("answers-in-time", "no-server-error", "no-secret-echoed")
 
 
-@smoke("saveDraft")
-@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), requests=2.2, turns=True)
+@smoke("saveDraft-some")
+@pytest.mark.parametrize(
+    "turn_of",
+    [
+        pytest.param(hostile_input.turn_of, id="some", marks=contract(turns=True, requests=2.2)),
+        pytest.param(lambda *_: None, id="all", marks=contract(profile="nightly", requests=22)),
+    ],
+)
+@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)))
 def test_odd_input_is_answered(
-    world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
+    world: World,
+    ordinary: OrdinaryRequests,
+    realm: str,
+    expect: Expect,
+    operation: str,
+    turn_of: Callable[[str, str], int | None],
 ) -> None:
-    """Edge cases of JSON and odd or long texts do not break an operation, in drafts, reads and faulty records."""
+    """Edge cases of JSON, odd and long texts, some or all, break no operation, in drafts, reads and faulty records."""
     request = ordinary.faulty(operation)
-    odd = hostile_input.odd_requests(request, hostile_input.turn_of(operation, realm))
+    odd = hostile_input.odd_requests(request, turn_of(operation, realm))
     asked = (each.send(world.author) for each in odd)
-    claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
-
-
-@contract(*UNIVERSAL, operations=(*BODIES, *sorted(ADDRESSED)), profile="nightly", requests=22)
-def test_all_odd_input_is_answered(
-    world: World, ordinary: OrdinaryRequests, expect: Expect, operation: str
-) -> None:
-    """All odd bodies or texts are answered, in each realm."""
-    request = ordinary.faulty(operation)
-    asked = (each.send(world.author) for each in hostile_input.odd_requests(request))
     claim_answered_in_time(expect("answers-in-time", operation), asked, partial(request.send, world.author))
 
 
@@ -61,9 +66,8 @@ def test_odd_requests_for_a_list_are_observed(
 ) -> None:
     """The document does not say what a missing or another Accept, or the other version's prefix, does."""
     request = ordinary.request(operation)
-    observe("accept-missing", operation, requests.send(request, world.author, {"Accept": None}).answer.status)
-    observe(
-        "accept-other", operation, requests.send(request, world.author, {"Accept": "image/png"}).answer.status
-    )
+    for clause, accept in (("accept-missing", None), ("accept-other", "image/png")):
+        sent = requests.send(request, world.author, {"Accept": accept})
+        observe(clause, operation, sent.answer.status)
     other = request.send(world.author, address=lambda address: address.replace("/v2013/", "/v2023/"))
     observe("version-other", operation, other.answer.status)

@@ -96,9 +96,8 @@ def test_the_list_of_drafts_holds_drafts_only(world: World, expect: Expect) -> N
 def test_mydrafts_does_not_hold_a_published_record_without_a_draft(world: World, expect: Expect) -> None:
     """The collection mydrafts does not hold a published record without a draft."""
     published = str(world.samples.setting("published_identifier")[0])
-    lists.claim_not_listed_without_a_draft(
-        expect("list-mydrafts-without-published"), known_drafts(world), published
-    )
+    claim, drafts = expect("list-mydrafts-without-published"), known_drafts(world)
+    lists.claim_not_listed_without_a_draft(claim, drafts, published)
 
 
 @contract("list-saved-twice", "list-mydrafts-has-mine", relies_on=["list-answers"], requests=7)

@@ -60,13 +60,8 @@ def test_an_ample_top_loses_nothing(collection: str | None, world: World, expect
     plain, ample = drafts.page(), drafts.page(top=AMPLE)
     lost = [uid for uid in kept if plain.names(uid) and not ample.names(uid) and plain.size < AMPLE]
     expect("list-top-ample").accepted(ample.exchange)
-    expect("list-top-ample").holds(
-        not lost,
-        plain.exchange,
-        ample.exchange,
-        expected="the drafts of the plain list",
-        seen=f"lost: {lost}",
-    )
+    expected, seen = "the drafts of the plain list", f"lost: {lost}"
+    expect("list-top-ample").holds(not lost, plain.exchange, ample.exchange, expected=expected, seen=seen)
 
 
 @contract("list-pages-cover", profile="nightly", requests=420, turns=True)

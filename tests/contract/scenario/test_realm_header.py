@@ -19,9 +19,6 @@ from registry_contracts.cases import (
 )
 from registry_contracts.cases.list_pages import Page
 
-CONTACTS = ("createContact", "updateContact")
-DRAFTS = ("saveDraft", "getDraft", "getDraftInfo", "draftExists", "deleteDraft", "listDrafts")
-
 
 @smoke()
 @contract("realm-empty", operations=requests.family("workflow"), requests=1)
@@ -44,12 +41,8 @@ def test_drafts_of_one_realm_are_not_listed_in_another(
     listers = [drafts_of(world.author), *lists.listers_of(known_drafts(world), draft.uid)]
     for other, lister in deal.whole(product(requests.OTHERS[realm], listers)):
         elsewhere = world.author.list_drafts(query=dict(lister.fixed), realm=other)
-        expect("realm-lists-apart").holds(
-            not Page(elsewhere).names(draft.uid),
-            draft.exchange,
-            elsewhere,
-            expected=f"no such draft in the list of {other}",
-        )
+        apart, expected = not Page(elsewhere).names(draft.uid), f"no such draft in the list of {other}"
+        expect("realm-lists-apart").holds(apart, draft.exchange, elsewhere, expected=expected)
 
 
 @contract("realm-ort-on-draft", "realm-query-elsewhere", operations=("getDraft",), requests=2)
@@ -58,11 +51,8 @@ def test_reading_drafts_under_other_realms_is_observed(
 ) -> None:
     """The document does not say how reads in the reporting realm, or with the realm in the query, are answered."""
     request = ordinary.on_shared_data(operation)
-    observe(
-        "realm-ort-on-draft",
-        operation,
-        requests.send(request, world.author, {"Realm": "ort-dev"}).answer.status,
-    )
+    reporting = requests.send(request, world.author, {"Realm": "ort-dev"})
+    observe("realm-ort-on-draft", operation, reporting.answer.status)
     asked = requests.send(request, world.author, {"Realm": None}, query={"Realm": realm})
     observe("realm-query-elsewhere", operation, asked.answer.status)
 
@@ -72,9 +62,5 @@ def test_contacts_under_the_reporting_realm_are_observed(
     world: World, ordinary: OrdinaryRequests, observe: Observer
 ) -> None:
     """The document does not say how a contact in the reporting realm is answered; the record sent is faulty."""
-    request = ordinary.faulty("createContact")
-    observe(
-        "realm-ort-on-contact",
-        "createContact",
-        requests.send(request, world.author, {"Realm": "ort-dev"}).answer.status,
-    )
+    sent = requests.send(ordinary.faulty("createContact"), world.author, {"Realm": "ort-dev"})
+    observe("realm-ort-on-contact", "createContact", sent.answer.status)

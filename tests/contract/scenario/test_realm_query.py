@@ -9,18 +9,12 @@ from registry_contracts.cases import (
     World,
     comparison,
     contract,
+    factors,
     requests,
     smoke,
 )
 
 NO_HEADER = {"Realm": None}
-ATTACHMENTS = (
-    "createAttachment",
-    "listAttachments",
-    "attachmentExists",
-    "getAttachment",
-    "getAttachmentThumbnail",
-)
 
 
 @smoke("createWorkflowRecord")
@@ -54,7 +48,8 @@ def test_odd_ways_to_give_the_realm_are_observed(
 
 
 @smoke()
-@contract("realm-attachments-without", "content-type-not-needed", operations=ATTACHMENTS[:2], requests=2.7)
+@contract("realm-attachments-without", "content-type-not-needed")
+@contract(operations=("createAttachment", "listAttachments"), requests=2.7)
 def test_attachments_are_kept_without_realm_and_content_type(
     ordinary: OrdinaryRequests, realm: str, expect: Expect, operation: str
 ) -> None:
@@ -69,7 +64,7 @@ def test_attachments_are_kept_without_realm_and_content_type(
     )
 
 
-@contract("realm-attachments-without", "realm-on-attachments", operations=ATTACHMENTS[2:], requests=2)
+@contract("realm-attachments-without", "realm-on-attachments", operations=factors.OF_FILES, requests=2)
 def test_attachments_are_read_without_a_realm(
     world: World, ordinary: OrdinaryRequests, realm: str, expect: Expect, observe: Observer, operation: str
 ) -> None:

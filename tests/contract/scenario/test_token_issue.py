@@ -24,9 +24,8 @@ UNLISTED_HEADERS = {"Realm": "abs-dev", "Authorization": "Bearer none"}
 
 
 @smoke("author")
-@contract(
-    "token-issued", "token-needs-no-token", "token-success-status", operations=("createToken",), requests=2
-)
+@contract("token-issued", "token-needs-no-token", "token-success-status")
+@contract(operations=("createToken",), requests=2)
 @pytest.mark.parametrize("role", ["author", "other"])
 def test_an_account_gets_a_token(
     world: World, credentials: Credentials, expect: Expect, observe: Observer, role: str
@@ -47,21 +46,13 @@ def test_the_expiration_is_a_timestamp_with_fraction(
     for body in (credentials.of("author"), *credentials.of_each()):
         signed_in = world.author.create_token(json=body)
         expiration = sign_in.expiration_of(signed_in)
-        expect("token-expiration-format").holds(
-            is_utc_with_fraction(expiration),
-            signed_in,
-            expected="an ISO 8601 timestamp in UTC with fractional seconds",
-            seen=repr(expiration),
-        )
+        right, seen = is_utc_with_fraction(expiration), repr(expiration)
+        expected = "an ISO 8601 timestamp in UTC with fractional seconds"
+        expect("token-expiration-format").holds(right, signed_in, expected=expected, seen=seen)
 
 
-@contract(
-    "token-expiration-ahead",
-    "token-lifetime",
-    "token-second-sign-in",
-    operations=("createToken",),
-    requests=2,
-)
+@contract("token-expiration-ahead", "token-lifetime", "token-second-sign-in")
+@contract(operations=("createToken",), requests=2)
 def test_a_fresh_token_expires_in_the_future(
     world: World, credentials: Credentials, expect: Expect, observe: Observer
 ) -> None:
@@ -82,9 +73,8 @@ def test_variations_of_a_right_sign_in_are_observed(
     world: World, credentials: Credentials, observe: Observer
 ) -> None:
     """The document does not say whether the letter case of the e-mail or a further member matters."""
-    capitals = world.author.create_token(
-        json=credentials.of("author", email=credentials.email("author").upper())
-    )
+    email = credentials.email("author").upper()
+    capitals = world.author.create_token(json=credentials.of("author", email=email))
     observe("token-email-letter-case", "createToken", capitals.answer.status)
     further = world.author.create_token(json=credentials.of("author", remember=True))
     observe("token-unknown-member", "createToken", further.answer.status)

@@ -2,9 +2,10 @@
 
 from functools import partial
 
+import pytest
+
 from registry_contracts.cases import (
     Actor,
-    Claim,
     Credentials,
     Expect,
     Observer,
@@ -19,28 +20,17 @@ from registry_contracts.cases import (
 )
 
 
+@smoke("other")
+@pytest.mark.parametrize("role", ["author", pytest.param("other", marks=contract(turns=True))])
 @contract("token-opens-protected", operations=("listDrafts",), requests=3)
 def test_a_fresh_token_opens_protected_operations(
-    world: World, credentials: Credentials, expect: Expect
+    request: pytest.FixtureRequest, world: World, credentials: Credentials, expect: Expect, role: str
 ) -> None:
     """A token just issued, sent after the word Bearer, lists drafts, or saves one where the list is refused."""
-    _claim_opens(expect("token-opens-protected"), world.author, credentials, world)
-
-
-@smoke()
-@contract("token-opens-protected", operations=("listDrafts",), requests=3, turns=True)
-def test_the_token_of_a_second_account_opens_protected_operations(
-    world: World, other: Actor, credentials: Credentials, expect: Expect
-) -> None:
-    """A second account's token lists drafts, too, or saves one where the list is refused."""
-    _claim_opens(expect("token-opens-protected"), other, credentials, world)
-
-
-def _claim_opens(claim: Claim, actor: Actor, credentials: Credentials, world: World) -> None:
-    """Claim that a fresh token of an account lists drafts, or else saves one."""
-    token, uid = sign_in.token_of(actor, credentials.of(actor.role)), world.uid()
+    actor: Actor = request.getfixturevalue(role)
+    token, uid = sign_in.token_of(actor, credentials.of(role)), world.uid()
     save = partial(world.save, uid, world.samples.draft(uid), by=actor, token=token)
-    sign_in.claim_opens(claim, [partial(actor.list_drafts, token=token), save])
+    sign_in.claim_opens(expect("token-opens-protected"), [partial(actor.list_drafts, token=token), save])
 
 
 @contract("token-serves-every-realm", operations=("listDrafts",), requests=3)
@@ -56,14 +46,8 @@ def test_one_token_serves_every_realm(
     clause.accepted(world.author.list_drafts(token=token))
 
 
-@contract(
-    "token-invalid-refused",
-    "token-other-scheme",
-    "token-bearer-spelling",
-    operations=("listDrafts",),
-    requests=9,
-    turns=True,
-)
+@contract("token-invalid-refused", "token-other-scheme", "token-bearer-spelling")
+@contract(operations=("listDrafts",), requests=9, turns=True)
 def test_the_scheme_before_the_token_matters(world: World, expect: Expect, observe: Observer) -> None:
     """An altered token, and a valid one with the scheme Basic, are refused; other spellings of Bearer are observed."""
     done(world.author.list_drafts())
@@ -71,9 +55,8 @@ def test_the_scheme_before_the_token_matters(world: World, expect: Expect, obser
     garbage = world.author.list_drafts(headers={"Authorization": "Basic eDp5"})
     altered = [world.author.list_drafts(token=other) for other in sign_in.altered_tokens(token)]
     drafts.claim_each_refused(expect("token-invalid-refused", "listDrafts"), [garbage, *altered])
-    expect("token-other-scheme").refused(
-        world.author.list_drafts(headers={"Authorization": f"Basic {token}"})
-    )
+    basic = world.author.list_drafts(headers={"Authorization": f"Basic {token}"})
+    expect("token-other-scheme").refused(basic)
     spelt = {"small letters": f"bearer {token}", "no scheme": token, "another scheme": f"Token {token}"}
     seen = {
         name: status(world.author.list_drafts(headers={"Authorization": value}))
@@ -88,9 +71,7 @@ def test_tokens_in_use_last_until_they_expire(world: World, expect: Expect) -> N
 
     Each refused token is reported once, so a replay needs another one.
     """
-    latest, ended = (
-        [world.author.list_drafts() for _ in range(3)],
-        world.author.another_token_that_ended_early(),
-    )
+    latest = [world.author.list_drafts() for _ in range(3)]
+    ended = world.author.another_token_that_ended_early()
     expected = "tokens accepted until their expiration"
     expect("token-lasts-until-expiration").holds(not ended, *latest, expected=expected, seen=ended)

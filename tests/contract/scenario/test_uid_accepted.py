@@ -13,8 +13,8 @@ DRAFT = ("saveDraft", "getDraft", "draftExists", "deleteDraft")
 @pytest.mark.parametrize(
     ("clause", "length"),
     [
-        pytest.param("uid-shortest", 11, id="11", marks=contract("uid-shortest")),
-        pytest.param("uid-longest", 128, id="128", marks=contract("uid-longest")),
+        pytest.param(clause, length, id=str(length), marks=contract(clause))
+        for clause, length in (("uid-shortest", 11), ("uid-longest", 128))
     ],
 )
 @contract(operations=(*DRAFT, "getDraftInfo"), requests=6)

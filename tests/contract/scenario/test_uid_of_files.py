@@ -39,12 +39,9 @@ def test_a_document_at_the_end_of_the_range_has_attachments(world: World, expect
         edges("getAttachmentThumbnail").accepted(attachments.preview(world, picture))
 
 
-@contract(
-    "uid-files-case-sensitive",
-    operations=("listAttachments", "attachmentExists", "getAttachment"),
-    relies_on=("attachment-exists-absent", "attachment-get-absent"),
-    requests=4,
-)
+@contract("uid-files-case-sensitive")
+@contract(operations=("listAttachments", "attachmentExists", "getAttachment"))
+@contract(relies_on=("attachment-exists-absent", "attachment-get-absent"), requests=4)
 def test_files_are_not_found_in_other_letter_case(world: World, expect: Expect) -> None:
     """An attachment is not found, downloaded or listed under the uid of its document in other letter case."""
     attachment = shared_documents.second_document(world).attachments[0]

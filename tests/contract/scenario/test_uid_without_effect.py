@@ -19,13 +19,8 @@ from registry_contracts.cases import (
 
 
 @smoke(requests=2)
-@contract(
-    "uid-rule-without-effect",
-    "uid-listing-tidied",
-    "uid-refusal-answer",
-    operations=("listAttachments",),
-    requests=8,
-)
+@contract("uid-rule-without-effect", "uid-listing-tidied", "uid-refusal-answer")
+@contract(operations=("listAttachments",), requests=8)
 def test_listing_attachments_refuses_a_uid_outside_the_rule(
     world: World, ordinary: OrdinaryRequests, deal: Deal, expect: Expect, observe: Observer
 ) -> None:
@@ -55,8 +50,6 @@ def test_the_uid_parameter_of_contact_create_is_observed(
     """The document does not say whether createContact reads a uid; faulty contacts are sent with and without one."""
     request = ordinary.faulty("createContact")
     queries = {"without": {}, "valid": {"uid": world.uid()}, "invalid": {"uid": world.uid(8)}}
-    seen = {
-        what: requests.send(request, world.author, query=query).answer.status
-        for what, query in queries.items()
-    }
+    sent = {what: requests.send(request, world.author, query=query) for what, query in queries.items()}
+    seen = {what: exchange.answer.status for what, exchange in sent.items()}
     observe("uid-on-contact-create", "createContact", seen)

@@ -31,20 +31,10 @@ from registry_contracts.cases import (
 
 
 @smoke()
-@contract(
-    "workflow-create-accepted",
-    "workflow-identifier-returned",
-    "errors-absent-on-success",
-    "workflow-batch-characters",
-    "workflow-batch-longest",
-    "workflow-batch-shared",
-    "workflow-distinct-identifiers",
-    "workflow-identifier-origin",
-    "workflow-answer",
-    operations=[CREATE],
-    requests=5,
-    records=3,
-)
+@contract("workflow-create-accepted", "workflow-identifier-returned", "errors-absent-on-success")
+@contract("workflow-batch-characters", "workflow-batch-longest", "workflow-batch-shared")
+@contract("workflow-distinct-identifiers", "workflow-identifier-origin", "workflow-answer")
+@contract(operations=[CREATE], requests=5, records=3)
 def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
@@ -71,18 +61,9 @@ def test_two_records_of_one_batch_are_created_without_an_identifier_in_the_path(
 
 
 @smoke()
-@contract(
-    "workflow-create-with-identifier-accepted",
-    "workflow-identifier-kept",
-    "workflow-created-exists",
-    "workflow-created-known",
-    "errors-absent-on-success",
-    "workflow-success-status",
-    "workflow-submitted-state",
-    "workflow-answer",
-    operations=[CREATE_NAMED],
-    requests=3,
-)
+@contract("workflow-create-with-identifier-accepted", "workflow-identifier-kept", "workflow-created-exists")
+@contract("workflow-created-known", "errors-absent-on-success", "workflow-success-status")
+@contract("workflow-submitted-state", "workflow-answer", operations=[CREATE_NAMED], requests=3)
 def test_a_record_is_created_under_a_free_identifier(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
@@ -103,17 +84,9 @@ def test_a_record_is_created_under_a_free_identifier(
     records.offer("submitted", identifier, sent)
 
 
-@contract(
-    "workflow-identifier-edges",
-    "workflow-batch-longest",
-    "workflow-batch-shared",
-    "workflow-refused-frees-identifier",
-    "workflow-identifier-once",
-    operations=[CREATE_NAMED],
-    requests=3,
-    last=True,
-    records=1,
-)
+@contract("workflow-identifier-edges", "workflow-batch-longest", "workflow-batch-shared")
+@contract("workflow-refused-frees-identifier", "workflow-identifier-once")
+@contract(operations=[CREATE_NAMED], requests=3, last=True, records=1)
 def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:
@@ -143,17 +116,9 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
     records.offer("submitted too", identifier, sent)
 
 
-@contract(
-    "workflow-update-accepted",
-    "workflow-update-replaces-draft",
-    "workflow-batch-longest",
-    "workflow-identifier-kept",
-    "errors-absent-on-success",
-    "workflow-answer",
-    operations=[UPDATE],
-    requests=6,
-    last=True,
-)
+@contract("workflow-update-accepted", "workflow-update-replaces-draft", "workflow-batch-longest")
+@contract("workflow-identifier-kept", "errors-absent-on-success", "workflow-answer")
+@contract(operations=[UPDATE], requests=6, last=True)
 def test_a_record_is_updated(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer
 ) -> None:
@@ -181,29 +146,16 @@ def test_a_record_is_updated(
         records.claim_draft_replaced(expect, bare, before, sent)
 
 
-@contract(
-    "workflow-info-longest",
-    "workflow-info-available",
-    "workflow-identifier-kept",
-    "workflow-success-status",
-    operations=[CREATE_NAMED],
-    requests=1,
-    records=1,
-)
+@contract("workflow-info-longest", "workflow-info-available", "workflow-identifier-returned")
+@contract("workflow-identifier-kept", "workflow-success-status")
+@contract(operations=[CREATE, CREATE_NAMED], requests=1, records=1)
 def test_the_longest_information_is_accepted_from_a_holder_of_the_nau_role(
-    nau: Actor, world: World, expect: Expect, observe: Observer
+    nau: Actor, world: World, expect: Expect, observe: Observer, operation: str
 ) -> None:
     """An additionalInfo of exactly 1000 characters is accepted, even if it has 2000 bytes."""
-    sent = submissions.claim_longest_info(expect, CREATE_NAMED, world, nau)
-    expect("workflow-identifier-kept", CREATE_NAMED).carries(sent, sent.notes["identifier"])
-    observe("workflow-success-status", CREATE_NAMED, sent.answer.status)
-
-
-@contract("workflow-info-longest", "workflow-info-available", "workflow-identifier-returned")
-@contract(operations=[CREATE], requests=1, records=1)
-def test_the_longest_information_is_accepted_without_an_identifier_too(
-    nau: Actor, world: World, expect: Expect
-) -> None:
-    """An additionalInfo of 1000 characters, 2000 bytes, is accepted without an identifier in the path too."""
-    sent = submissions.claim_longest_info(expect, CREATE, world, nau)
-    submissions.claim_told(expect("workflow-identifier-returned"), sent, sent.request_body.json)
+    sent = submissions.claim_longest_info(expect, operation, world, nau)
+    for returned in expect.on("workflow-identifier-returned", operation):
+        submissions.claim_told(returned, sent, sent.request_body.json)
+    for kept in expect.on("workflow-identifier-kept", operation):
+        kept.carries(sent, sent.notes["identifier"])
+    observe("workflow-success-status", operation, sent.answer.status)

@@ -31,13 +31,9 @@ def test_a_bare_document_is_no_submission(
 
 
 @smoke("updateWorkflowRecord")
-@contract(
-    *submissions.ERROR_CLAUSES,
-    *("workflow-document-validated", "workflow-document-empty", "workflow-document-content"),
-    *("workflow-errors-with-identifier", "errors-status"),
-    operations=factors.WORKFLOW,
-    requests=3.7,
-)
+@contract("workflow-document-validated", "workflow-document-empty", "workflow-document-content")
+@contract(*submissions.ERROR_CLAUSES, "workflow-errors-with-identifier", "errors-status")
+@contract(operations=factors.WORKFLOW, requests=3.7)
 def test_a_document_that_breaks_its_schema_is_refused_with_errors(
     world: World, records: WorkflowRecords, expect: Expect, observe: Observer, operation: str
 ) -> None:

@@ -33,20 +33,13 @@ def test_the_schema_of_another_realm_is_not_configured(
     expect("workflow-schema-of-another-realm", operation).has_message(sent, realm)
 
 
-@contract(
-    "workflow-identifier-too-short",
-    "workflow-identifier-too-long",
-    "workflow-identifier-characters",
-    operations=[CREATE_NAMED],
-    requests=10,
-)
+@contract("workflow-identifier-too-short", "workflow-identifier-too-long", "workflow-identifier-characters")
+@contract(operations=[CREATE_NAMED], requests=10)
 def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect, operation: str) -> None:
     """A create under an invalid identifier is refused; an update refuses unknown identifiers anyway."""
+    shortest = len(world.fresh.prefix) + 1
     forbidden = {
-        "workflow-identifier-too-short": [
-            world.uid(UID_SHORTEST - 1),
-            world.uid(len(world.fresh.prefix) + 1),
-        ],
+        "workflow-identifier-too-short": [world.uid(UID_SHORTEST - 1), world.uid(shortest)],
         "workflow-identifier-too-long": [world.uid(UID_LONGEST + 1), world.uid(2 * UID_LONGEST)],
         "workflow-identifier-characters": [world.uid() + sign for sign in FORBIDDEN],
     }
@@ -56,15 +49,8 @@ def test_an_identifier_outside_the_rule_is_refused(world: World, expect: Expect,
         claim_each_refused(expect(clause, operation), sent)
 
 
-@contract(
-    "workflow-identifier-edges",
-    "workflow-batch-characters",
-    "workflow-identifier-case-sensitive",
-    "workflow-identifier-kept",
-    operations=[CREATE_NAMED],
-    requests=3,
-    records=1,
-)
+@contract("workflow-identifier-edges", "workflow-batch-characters", "workflow-identifier-case-sensitive")
+@contract("workflow-identifier-kept", operations=[CREATE_NAMED], requests=3, records=1)
 def test_the_longest_identifier_is_accepted_and_its_letter_case_counts(
     world: World, records: WorkflowRecords, expect: Expect
 ) -> None:

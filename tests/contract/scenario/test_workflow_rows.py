@@ -1,9 +1,10 @@
-"""Rows of the workflow table that depend on the record, and submissions without a token.
+"""Rows of the workflow table that depend on the record, submissions without a token, and the order of the first steps.
 
 Rows of the factor table judge the other conditions (realm, schema, rights), and each with the realm in the query.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from registry_contracts.cases import (
     World,
     contract,
     factors,
+    requests,
     shape,
     sign_in,
     smoke,
@@ -76,9 +78,8 @@ def test_updating_without_the_right_is_told_so(
 
 
 @smoke("createWorkflowRecord")
-@contract(
-    "workflow-anonymous", "workflow-invalid-token", "token-invalid-refused", *submissions.NEEDS_TOKEN.values()
-)
+@contract("workflow-anonymous", "workflow-invalid-token", "token-invalid-refused")
+@contract(*submissions.NEEDS_TOKEN.values())
 @contract(operations=factors.WORKFLOW, requests=3)
 def test_a_submission_without_a_valid_token_is_refused(
     world: World, anonymous: Actor, records: WorkflowRecords, expect: Expect, operation: str
@@ -92,3 +93,30 @@ def test_a_submission_without_a_valid_token_is_refused(
     expect("token-invalid-refused", operation).refused(never_issued)
     expect("workflow-anonymous", operation).has_message(refused)
     expect("workflow-invalid-token", operation).has_message(never_issued)
+
+
+@pytest.mark.parametrize(
+    ("clause", "parts"),
+    [
+        pytest.param(clause, parts, id=name, marks=contract(clause))
+        for name, clause, parts in (
+            ("realm", "workflow-order-realm-before-schema", {"realm": requests.UNKNOWN_REALM}),
+            ("schema", "workflow-order-schema-before-document", {}),
+        )
+    ],
+)
+@contract(operations=factors.WORKFLOW, requests=1)
+def test_realm_and_schema_count_before_the_content(
+    world: World,
+    records: WorkflowRecords,
+    expect: Expect,
+    operation: str,
+    realm: str,
+    clause: str,
+    parts: dict[str, Any],
+) -> None:
+    """A schema belongs to a realm, and validates the document: so an unknown realm is reported first, then a schema."""
+    identifier = records.subject(operation)
+    faulty = world.samples.faulty_submission(identifier)
+    sent = world.submit(operation, identifier, faulty, schema=submissions.UNKNOWN_SCHEMA, **parts)
+    expect(clause, operation).has_message(sent, realm)

@@ -72,9 +72,8 @@ def test_overlapping_calls_on_drafts_keep_their_promises(
     overlap.claim_contents_kept(drawn_contents.largest(properties))
 
 
-@contract(
-    "attachment-download-same", operations=["createAttachment", "getAttachment"], requests=6, turns=True
-)
+@contract("attachment-download-same")
+@contract(operations=["createAttachment", "getAttachment"], requests=6, turns=True)
 def test_overlapping_uploads_keep_their_bytes(world: World, expect: Expect) -> None:
     """Two files that are sent at the same time each come back as sent."""
     overlapping.claim_files_kept_apart(world, expect)
