@@ -117,7 +117,7 @@ def test_skip_beyond_the_end_gives_nothing(clause: str, known: Known, world: Wor
 def test_filters_and_orders_are_not_all_ignored(
     clause: str, known: Known, option: str, world: World, expect: Expect
 ) -> None:
-    """For one field or more, "eq" of a value that no item has selects nothing, "ne" does; falling is not rising order."""
+    """For a field, "eq" with a value that no item has selects nothing, "ne" items; falling is not rising order."""
     known_lists.claim_heeded(expect(clause), known(world), option)
 
 

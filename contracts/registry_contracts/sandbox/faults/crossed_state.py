@@ -117,9 +117,8 @@ def _documented(change: Change, *, stored: bool) -> Inject:
         return after
 
     def given(request: Request, got: Answer) -> Answer:
-        return (
-            got.with_json(changed(request, got.json)) if got.success and isinstance(got.json, dict) else got
-        )
+        told = got.success and isinstance(got.json, dict)
+        return got.with_json(changed(request, got.json)) if told else got
 
     sent = do.send(lambda r: r.with_json(changed(r, r.json)) if isinstance(r.json, dict) else None)
     return sent if stored else do.answer(given)
