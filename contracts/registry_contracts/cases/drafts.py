@@ -7,6 +7,7 @@ one server error among them neither hides the rest nor counts twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from registry_contracts.cases.contents import reworded
@@ -144,6 +145,21 @@ def claim_unchanged(claim: Claim, world: World, draft: Draft, *before: Exchange)
         need_as_saved(world.author, world.draft())
     seen = readers.difference(answer, draft.document) if answer.success else answer.quote()
     claim.holds(same, *before, read, expected=expected, seen=seen)
+
+
+def saved_beside(world: World) -> Draft | None:
+    """A draft of the author that a write under another identifier must leave as it is; None if none can be saved."""
+    if world.realm in DOCUMENT_REALMS:
+        with suppress(Blocked, Untested):
+            return world.draft()
+    return None
+
+
+def claim_left_alone(claim: Claim, world: World, draft: Draft | None, write: Exchange) -> None:
+    """Claim that a write has left the draft beside it as it is, if there is one and drafts come back at all."""
+    with suppress(Blocked):
+        if draft:
+            claim_unchanged(claim, world, draft, write)
 
 
 def claim_replaced(claim: Claim, read: Exchange, before: dict[str, Any], after: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from registry_contracts.cases import attachments, contents, drafts, list_pages, lists, submissions
@@ -16,7 +16,6 @@ from registry_contracts.cases.attachment_ids import PLAIN_NAME, Attachment, foun
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
 from registry_contracts.cases.rows import ROLES, Rows, RowTrials, form_of, identifier_of, written
-from registry_contracts.cases.world import Draft
 from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.http import ACCEPTANCE, TAKEN
 from registry_contracts.checks.outcomes import (
@@ -32,7 +31,6 @@ from registry_contracts.interface.description import load_description
 from registry_contracts.model import dictionary, factors
 from registry_contracts.model.rows import ENCODED, Row
 from registry_contracts.session.actor import Actor
-from registry_contracts.settings.target import DOCUMENT_REALMS
 
 DRAFT_CLAUSES: Final = (
     *("draft-save-creates", "draft-save-updates", "draft-get-content", "draft-text-kept", "draft-text-exact"),
@@ -60,7 +58,7 @@ LIST_CLAUSES: Final = tuple(filter(None, _OF_QUESTIONS.values()))
 SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
     *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
-    "draft-get-content",
+    *("workflow-update-replaces-draft", "draft-get-content"),
 )
 #: If one of these reads fails for every draft or file, other cases report it, and rows ignore it.
 _LOOKS: Final = (
@@ -297,12 +295,17 @@ class TakenRows(RowTrials):
 class AcceptedRows(TakenRows, Rows):
     """The rows of submissions, contacts and lists that nothing refuses: each is accepted, and a submission is there."""
 
+    #: The texts of the draft that stands before an update.
+    _before: dict[str, Any] = field(default_factory=dict, init=False)
+
     def _judge(self, row: Row, expect: Expect) -> None:
         operation = row.operation
         if operation == "listDrafts":
             self._claim_list(row, expect, self._send(row).exchange)
             return
-        near = self._draft_beside(row)
+        near = (
+            drafts.saved_beside(self._world) if operation in (factors.CREATE_NAMED, factors.UPDATE) else None
+        )
         sent = self._send(row)
         exchange, described = sent.exchange, load_description().operations[operation]
         self._need_taken(row, expect, exchange)
@@ -318,16 +321,9 @@ class AcceptedRows(TakenRows, Rows):
             self._records.settles(sent.uid)
             again = self._world.submit(operation, sent.uid)
             expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(exchange,))
-        if near:
-            drafts.claim_unchanged(expect("draft-get-content", "getDraft"), self._world, near, exchange)
-
-    def _draft_beside(self, row: Row) -> Draft | None:
-        """A draft of the author, which a submission under another identifier must leave as it is."""
-        of_records = row.operation in (factors.CREATE_NAMED, factors.UPDATE)
-        if of_records and self._world.realm in DOCUMENT_REALMS:
-            with suppress(Blocked, Untested):
-                return self._world.draft()
-        return None
+        if operation == factors.UPDATE:
+            self._records.claim_draft_replaced(expect, sent.uid, self._before, exchange)
+        drafts.claim_left_alone(expect("draft-get-content", "getDraft"), self._world, near, exchange)
 
     def _claim_list(self, row: Row, expect: Expect, exchange: Exchange) -> None:
         """Claim that a list has no more entries than were asked for, and names no draft of the run twice."""
@@ -368,9 +364,11 @@ class AcceptedRows(TakenRows, Rows):
         if row.operation != factors.UPDATE:
             return super()._record(row, state)
         try:
-            return self._records.spendable()
+            uid = self._records.spendable()
         except Blocked as none:
             raise Untested(str(none)) from None  # the scenario of updates had the first of them
+        self._before = drafts.save_reworded(self._world, uid)
+        return uid
 
 
 def _need_rights(row: Row, *sent: Exchange) -> None:

@@ -45,7 +45,7 @@ def test_a_named_record_is_created(accepted_rows: AcceptedRows, row: table.Row) 
 
 
 @for_each_row(partial(table.taken, factors.UPDATE))
-@contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.UPDATE], requests=4, turns=True, last=True)
+@contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.UPDATE], requests=6, turns=True, last=True)
 def test_a_record_is_updated(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document for a record that is not locked is accepted, whatever the order of its members."""
     accepted_rows.claim(row)

@@ -41,9 +41,8 @@ def test_a_temporary_file_becomes_an_attachment(
     expect("attachment-exists-present").accepted(world.author.attachment_exists(attachment.path))
     got = world.author.get_attachment(attachment.path)
     given, seen = usable(got).success and bool(got.answer.content), got.answer.quote()
-    expect("attachment-persist-downloads", "getAttachment").holds(
-        given, kept, got, expected="the bytes of the file", seen=seen
-    )
+    claim = expect("attachment-persist-downloads", "getAttachment")
+    claim.holds(given, kept, got, expected="the bytes of the file", seen=seen)
     observe("attachment-persist-answer", "persistTemporaryFile", shape(kept))
     observe("attachment-persist-name", "persistTemporaryFile", attachment.filename.rpartition(".")[2])
     again = world.author.send("persistTemporaryFile", path=path)

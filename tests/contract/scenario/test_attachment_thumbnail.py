@@ -29,9 +29,8 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
     expect("attachment-thumbnail-image").meets("image", seen)
     observe("attachment-success-status", "getAttachmentThumbnail", seen.answer.status)
     same = usable(preview).success and preview.answer.content == text.content
-    expect("attachment-thumbnail-image").holds(
-        not same, preview, expected="an image, or a refusal", seen="the bytes of the file itself"
-    )
+    claim, itself = expect("attachment-thumbnail-image"), "the bytes of the file itself"
+    claim.holds(not same, preview, expected="an image, or a refusal", seen=itself)
 
 
 @contract("attachment-thumbnail-own", relies_on=["attachment-download-same"], requests=2)
@@ -40,7 +39,5 @@ def test_thumbnails_of_different_pictures_differ(world: World, expect: Expect) -
     red, blue = (attachments.preview(world, picture) for picture in shared_document(world).pictures)
     both = all(is_image(done(each)) for each in (red, blue))
     require(both, "getAttachmentThumbnail", "gives no image for a picture")
-    different = done(red).content != done(blue).content
-    expect("attachment-thumbnail-own").holds(
-        different, red, blue, expected="two different previews", seen="the same bytes twice"
-    )
+    claim, different = expect("attachment-thumbnail-own"), done(red).content != done(blue).content
+    claim.holds(different, red, blue, expected="two different previews", seen="the same bytes twice")

@@ -12,6 +12,7 @@ from registry_contracts.cases import (
     World,
     contact_requests,
     contract,
+    drafts,
     sample_records,
     shape,
     smoke,
@@ -23,16 +24,18 @@ CREATE, UPDATE = contact_requests.CREATE, contact_requests.UPDATE
 
 @smoke("createContact")
 @contract("contact-create-accepted", "errors-absent-on-success", "contact-create-answer")
-@contract("contact-success-status", operations=[CREATE], requests=1, records=1)
+@contract("contact-success-status", "draft-get-content", operations=[CREATE], requests=3, records=1)
 def test_a_contact_with_its_mandatory_fields_is_created(
     contacts: ContactRequests, world: World, expect: Expect, observe: Observer
 ) -> None:
-    """A contact with only the seven mandatory fields, and without a header, is created."""
+    """A contact with only the seven mandatory fields, and without a header, is created; a draft beside it stays."""
+    beside = drafts.saved_beside(world)
     sent = contacts.send(world.samples.contact())
     submissions.claim_without_errors(expect("errors-absent-on-success", CREATE), sent)
     contact_requests.claim_accepted(expect("contact-create-accepted"), sent, world.samples)
     observe("contact-create-answer", CREATE, shape(sent))
     observe("contact-success-status", CREATE, sent.answer.status)
+    drafts.claim_left_alone(expect("draft-get-content", "getDraft"), world, beside, sent)
 
 
 @smoke("createContact")

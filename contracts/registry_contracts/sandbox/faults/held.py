@@ -153,7 +153,7 @@ FILE_RELATIONS: Final[Mapping[str, tuple[str, Callable[[Attachment, Request], bo
 
 def _matches(pattern: str, uid: str) -> bool:
     """Whether a uid matches another one in which underscores stand for any sign, as in patterns of SQL."""
-    return re.fullmatch(pattern.replace("_", "."), uid) is not None
+    return re.fullmatch(re.escape(pattern).replace("_", "."), uid) is not None
 
 
 def neighbours(request: Request, relation: str) -> list[Version]:
