@@ -47,9 +47,7 @@ def claim_stays(
         owner = actors("other" if caller.role != "other" else "author")
     # Beside the one nothing may be there that other rows have saved.
     beside = "nothing" if touch.deed == DELETE_ABSENT else "neighbours"
-    kept = world.shared(
-        f"draft with {beside}, of {owner.role}", lambda: world.draft(world.kept_uid(), by=owner)
-    )
+    kept = world.shared(f"draft with {beside}, of {owner.role}", lambda: world.kept_draft(by=owner))
     done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
     if not _as_saved(read, kept):  # another case may be why
         kept = world.draft(by=owner)

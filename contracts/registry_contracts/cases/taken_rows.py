@@ -16,6 +16,7 @@ from registry_contracts.cases.attachment_ids import PLAIN_NAME, Attachment, foun
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
 from registry_contracts.cases.rows import ROLES, Rows, RowTrials, form_of, identifier_of, written
+from registry_contracts.cases.world import Draft
 from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.http import ACCEPTANCE, TAKEN
 from registry_contracts.checks.outcomes import (
@@ -116,6 +117,7 @@ class TakenRows(RowTrials):
         (self._draft if row.operation == "saveDraft" else self._file)(row, expect, by)
 
     def _draft(self, row: Row, expect: Expect, by: Actor) -> None:
+        beside = self._save_beside(row, by)
         uid, document = self._saved(row, expect, by)
         read, check, info = by.get_draft(uid), by.draft_exists(uid), by.get_draft_info(uid)
         _need_rights(row, read, check, info)
@@ -128,7 +130,9 @@ class TakenRows(RowTrials):
         expect("draft-exists-present").accepted(check)
         expect("draft-info-present").accepted(info)
         expect("draft-info-present").meets("metadata", info)
-        deleted = by.delete_draft(uid)
+        deleted = by.delete_draft(uid, **address)
+        if address and not usable(deleted).success:
+            deleted = by.delete_draft(uid)
         _need_rights(row, deleted)
         expect("draft-delete-removes", "deleteDraft").accepted(deleted)
         left = by.draft_exists(uid)
@@ -136,6 +140,19 @@ class TakenRows(RowTrials):
             drafts.need_absence(self._world)
         gone, expected = not usable(left).success, "no draft any more"
         expect("draft-delete-removes", "deleteDraft").holds(gone, deleted, left, expected=expected)
+        if beside:
+            read = by.get_draft(beside.uid)
+            _need_rights(row, read)
+            kept = _promised(row, beside.document)["draft-get-content"]
+            same, expected = readers.holds_document(usable(read), kept), "the draft beside it as it was saved"
+            expect("draft-get-content", "getDraft").holds(same, deleted, read, expected=expected)
+
+    def _save_beside(self, row: Row, by: Actor) -> Draft | None:
+        """A draft of the same account and content, which must stay; None if the service does not take it."""
+        uid = self._world.uid()
+        document = self._content(row, uid)
+        saved = self._world.save(uid, document, by=by)
+        return Draft(uid, document, saved) if taken(saved) else None
 
     def _saved(self, row: Row, expect: Expect, by: Actor) -> tuple[str, dict[str, Any]]:
         """Save the draft of a row, a second time where the row says so: its uid, and the document that was taken."""
@@ -350,14 +367,18 @@ class AcceptedRows(TakenRows, Rows):
             expect(clause).holds(False, exchange, expected="a list")
 
     def _claim_has_mine(self, row: Row, expect: Expect) -> None:
-        """Claim that the collection mydrafts of another account holds a draft of it, if it may save one."""
+        """Claim that the collection mydrafts of another account holds its drafts, if it may save one."""
         by = self._caller(row)[0]
         try:
             mine = self._world.draft(by=by)
         except Blocked:
             return
         lister = list_pages.drafts_of(by, "mydrafts")
-        lists.claim_listed(expect("list-mydrafts-has-mine"), self._world, lister, mine.uid)
+        earlier = [
+            each.uid for role, each in self._world.kept() if role == by.role and isinstance(each, Draft)
+        ]
+        for uid in (mine.uid, *earlier):
+            lists.claim_listed(expect("list-mydrafts-has-mine"), self._world, lister, uid)
 
     def _record(self, row: Row, state: str) -> str:
         """As for rows that are refused; what is updated is used up."""
