@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from registry_contracts.cases.contact_requests import TOLD_CLAUSES, Reporting
-from registry_contracts.cases.drafts import never_used
+from registry_contracts.cases.drafts import need_refusal, never_used
 from registry_contracts.cases.generated_cases import Case, Fault, fault_of, with_fault
 from registry_contracts.cases.hostile_input import Deal
 from registry_contracts.cases.identifiers import LOOKS, STORES
@@ -25,7 +25,6 @@ from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.outcomes import (
     OBSTACLES,
     Attempt,
-    Blocked,
     Contradiction,
     Result,
     contradicted,
@@ -298,9 +297,7 @@ class Probe:
         absent = _ABSENT.get(fault.name) if fault.place == "path" and fault.kind != "unknown-value" else None
         if absent is None or not self._looks:
             return
-        control = self._send(replace(fault, value=absent))
-        if not usable(control).refusal:
-            raise Blocked(self._operation, "does not refuse absent records, so a bad name proves nothing")
+        need_refusal(self._send(replace(fault, value=absent)))
 
 
 def _records(faults: Iterable[Fault]) -> list[list[Fault]]:

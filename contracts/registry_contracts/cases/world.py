@@ -494,13 +494,6 @@ class World:
         """Whether an effect shows within a few seconds; polls until then."""
         return effects.until(look, bool, self._session.settle_seconds)
 
-    def settled(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
-        """The result of `ask`; if it is not good, ask again once after the settle time."""
-        if not good(first := ask()):
-            effects.until(lambda: False, bool, self._session.settle_seconds)
-            return ask()
-        return first
-
     def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
         """Poll `ask` for a few seconds until its result is good; return the last result."""
         return effects.until(ask, good, self._session.settle_seconds)
