@@ -28,7 +28,6 @@ from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.outcomes import Blocked, Untested, done, taken, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.session.actor import Actor
 
 #: The clauses that promise that the parts of a content come back.
 DOCUMENTED, SCRIPT, EXACT, MADE_UP = (
@@ -213,7 +212,7 @@ def largest(properties: Properties) -> Content:
 
 @dataclass
 class _Succession:
-    """The contents that an account saves one after another under one uid.
+    """The contents that are saved one after another under one uid.
 
     Attributes:
         taken: Accepted documents, the latest one last.
@@ -221,7 +220,6 @@ class _Succession:
     """
 
     uid: str
-    by: Actor
     taken: list[dict[str, Any]] = field(default_factory=list)
     left_out: set[str] = field(default_factory=set)
 
@@ -229,16 +227,12 @@ class _Succession:
 class DrawnDrafts:
     """Saves drawn contents as drafts and claims that they come back.
 
-    Args:
-        another: A second account that saves each content after the author; None for nobody.
-
     Attributes:
         taken: For each part's clause, whether the part was accepted, alone or with others.
     """
 
-    def __init__(self, world: World, expect: Expect, another: Actor | None = None) -> None:
+    def __init__(self, world: World, expect: Expect) -> None:
         self._world = world
-        self._another = another
         self._claim = expect
         self.taken: dict[str, bool] = {}
 
@@ -246,11 +240,9 @@ class DrawnDrafts:
         """Claim that each saved content comes back and replaces the one before it."""
         if not self._world.samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those that are drawn")
-        accounts = filter(None, (self._world.author, self._another))
-        own, *others = [_Succession(self._world.fresh.uid(), account) for account in accounts]
+        own = _Succession(self._world.fresh.uid())
         for content in example:
-            for succession in (own, *others):
-                self._save(succession, content)
+            self._save(own, content)
         if own.taken:
             self._claim_removed(own.uid, own.taken[-1])
 
@@ -275,18 +267,17 @@ class DrawnDrafts:
 
     def _saved(self, succession: _Succession, content: Content, clauses: Sequence[str]) -> bool:
         """Save these parts of a content, and judge the draft; whether they were accepted."""
-        uid, by = succession.uid, succession.by
+        uid = succession.uid
         parts = content.only(clauses)
         members = {name: value for part in parts.values() for name, value in part.items()}
         record = self._world.samples.short_draft if content.short else self._world.samples.draft
         document = record(uid, **members)
-        sent = self._world.save(uid, document, by=by)
-        usable(sent)
+        sent = self._world.save(uid, document)
         if not taken(sent):
             self.taken |= {clauses[0]: False} if len(clauses) == 1 else {}
             return False
         self.taken = dict.fromkeys(clauses, True) | self.taken
-        self._judge(by.get_draft(uid), sent, parts, document, succession.taken)
+        self._judge(self._world.author.get_draft(uid), sent, parts, document, succession.taken)
         succession.taken.append(document)
         return True
 

@@ -362,5 +362,6 @@ class NearMisses:
 
     def _uid_near(self, miss: NearMiss) -> str:
         length = UID_SHORTEST if miss.clause == _SHORT else UID_LONGEST if miss.clause == _LONG else 40
-        word = {UID_SHORTEST: "shortest", UID_LONGEST: "longest"}.get(length, "base")
-        return self._world.shared_draft(word, self._world.fresh.uid(length)).uid
+        world = self._world
+        uid = partial(world.fresh.uid, length)
+        return world.shared(f"draft of {length} signs", lambda: world.draft(world.kept_uid(uid=uid()))).uid

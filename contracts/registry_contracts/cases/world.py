@@ -300,21 +300,15 @@ class World:
         number = self._session.shared.take(f"{counter}-{self.realm}")
         return number if number < most else None
 
-    def shared_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
-        """A draft that cases read and never change.
-
-        Args:
-            word: Distinguishes it from the ordinary shared draft.
-            uid: Its uid if it is not saved yet; fresh by default.
-        """
+    def shared_draft(self, *, by: Actor | None = None) -> Draft:
+        """A draft that cases read and never change."""
         actor = by or self.author
-        return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(uid=uid, by=actor))
+        return self.shared(f"draft of {actor.role}", lambda: self.kept_draft(by=actor))
 
-    def kept_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
-        """Save a draft that stays until the end of the run."""
-        draft = self.draft(self.kept_uid(word, uid), by=by, plain=uid is None)
-        if uid is None:
-            self.note_kept(draft, by)
+    def kept_draft(self, word: str = "", *, by: Actor | None = None) -> Draft:
+        """Save a draft that stays until the end of the run; for `word` see `kept_uid`."""
+        draft = self.draft(self.kept_uid(word), by=by, plain=True)
+        self.note_kept(draft, by)
         return draft
 
     def note_kept(self, kept: Draft | Attachment, by: Actor | None = None) -> None:
@@ -327,7 +321,7 @@ class World:
         return [] if self._own is not None else self.noted("kept")
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
-        """A uid for a draft that stays until the end of the run; arguments as for `kept_draft`."""
+        """A uid for a draft that stays until the end of the run: fresh, or `uid`; `word` stands in a fresh one."""
         uid = uid or self.uid()
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
         self._session.shared_drafts.add(uid)
