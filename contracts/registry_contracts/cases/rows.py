@@ -360,7 +360,7 @@ class Rows(RowTrials):
             "realm_unknown_in_query": {"realm": None, "query": {"Realm": f"{realm}-none"}},
         }
         way = row.of("header", *ways)
-        if way == "realm_in_query" and not self._world.in_query():
+        if way == "realm_in_query" and not self._world.reads_realm_from_query():
             raise Blocked(row.operation, "does not read the realm from the query", "realm-query")
         return ways.get(way, {"realm": elsewhere} if elsewhere else None)
 

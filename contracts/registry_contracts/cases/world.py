@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -167,7 +166,6 @@ class World:
         json: Any = DEFAULT,
         *,
         schema: str | None = None,
-        members: Mapping[str, str] = MappingProxyType({}),
         by: Actor | None = None,
         **parts: Any,
     ) -> Exchange:
@@ -178,25 +176,23 @@ class World:
             identifier: Of the record.
             json: Replaces the valid submission.
             schema: Replaces the realm's own.
-            members: Further members of a valid submission: batchId, additionalInfo.
             parts: Other parts of the request to change: `token`, `realm`, `query`, `headers`.
         """
         path = {"schema": schema or self.samples.workflow_schema}
         if operation != "createWorkflowRecord":
             path["identifier"] = identifier
         if json is DEFAULT:
-            json = self.samples.submission(identifier, **members)
+            json = self.samples.submission(identifier)
         return (by or self.author).send(operation, path=path, json=json, **parts)
 
-    def in_query(self) -> Mapping[str, Any]:
-        """Parts of a submission with the realm in its query; empty if the service does not read it there."""
-        parts = {"realm": None, "query": {"Realm": self.realm}}
+    def reads_realm_from_query(self) -> bool:
+        """Whether the service reads the realm of a submission from its query."""
 
         def look() -> bool:
-            tried = self.try_creating(self.uid(), **parts)
+            tried = self.try_creating(self.uid(), realm=None, query={"Realm": self.realm})
             return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
-        return parts if self.once("realm from the query", look) else {}
+        return self.once("realm from the query", look)
 
     def try_creating(self, identifier: str, **parts: Any) -> Exchange:
         """Send a faulty document as a create under an identifier; it creates nothing. `parts` as for `submit`."""
@@ -441,7 +437,7 @@ class World:
         self._session.shared_drafts.add(identifier)
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
-        sent = self.submit("createWorkflowRecordWithIdentifier", identifier, query=())
+        sent = self.submit("createWorkflowRecordWithIdentifier", identifier)
         done(sent, "workflow-create-with-identifier-accepted")
         sent.notes["identifier"] = identifier
         return sent
