@@ -287,7 +287,7 @@ def near_misses() -> SearchStrategy[NearMiss]:
     places = st.sampled_from((0.0, 0.3, 0.5, 0.8, 1.0))
     wide = st.characters(codec="utf-8", min_codepoint=0x80)
     return st.one_of(
-        st.builds(NearMiss, st.one_of(st.sampled_from((*FORBIDDEN, *ALL_FORBIDDEN)), wide), places),
+        st.builds(NearMiss, st.one_of(st.sampled_from((*FORBIDDEN, *MISREAD, *ALL_FORBIDDEN)), wide), places),
         st.builds(NearMiss, st.sampled_from(LINE_BREAKS), st.just(1.0)),
         st.builds(
             NearMiss, length=st.one_of(st.integers(7, UID_SHORTEST - 1), st.integers(UID_LONGEST + 1, 300))

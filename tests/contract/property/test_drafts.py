@@ -18,8 +18,7 @@ from registry_contracts.cases import (
     "draft-save-body",
     operations=["getDraft", "saveDraft"],
     requests=8,
-    dealt=13,
-    nightly=220,
+    nightly=125,
 )
 def test_any_content_that_was_saved_comes_back(
     world: World,
