@@ -151,9 +151,11 @@ class Census:
         for role, each in kept:
             with suppress(*OBSTACLES, Untested, Contradiction):
                 by = self.actors(role)
-                self._see_draft(expect, each, by) if isinstance(each, Draft) else self._see_file(
-                    expect, each, by
-                )
+                if isinstance(each, Draft):
+                    self._see_draft(expect, each, by)
+                else:
+                    same = expect("attachment-download-same", "getAttachment")
+                    attachments.claim_same_bytes(same, self.world, each, by)
         return seen
 
     def _see_draft(self, expect: Expect, draft: Draft, by: Actor) -> None:
@@ -165,11 +167,6 @@ class Census:
         same = answer.success and readers.holds_document(answer, document)
         expected = f"the draft {draft.uid} of {by.role} as it was saved"
         expect("draft-get-content", "getDraft").holds(same, draft.exchange, read, expected=expected)
-
-    def _see_file(self, expect: Expect, file: Attachment, by: Actor) -> None:
-        attachments.claim_same_bytes(
-            expect("attachment-download-same", "getAttachment"), self.world, file, by
-        )
 
 
 def _groups() -> Iterator[list[Row]]:

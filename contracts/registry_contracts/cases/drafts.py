@@ -29,7 +29,7 @@ from registry_contracts.checks.outcomes import (
 from registry_contracts.checks.workflow import Row, ended_in
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
-from registry_contracts.session.actor import DEFAULT, Actor
+from registry_contracts.session.actor import Actor
 from registry_contracts.session.session import Session
 from registry_contracts.settings.target import DOCUMENT_REALMS
 
@@ -49,15 +49,19 @@ def claim_each_refused(
     obstacle: Exception | None = None
     for exchange in exchanges:
         try:
-            if not usable(exchange).refusal and control is not None and not usable(control()).refusal:
-                raise Blocked(
-                    exchange.operation or "", "does not refuse absent records, so a bad uid proves nothing"
-                )
+            if control is not None and not usable(exchange).refusal:
+                need_refusal(control())
             claim.turned_down(exchange)
         except OBSTACLES as error:
             obstacle = obstacle or error
     if obstacle is not None:
         raise obstacle
+
+
+def need_refusal(absent: Exchange) -> None:
+    """Require that a request for a record that does not exist was refused, for claims about invalid names."""
+    cause = "does not refuse absent records, so a bad name proves nothing"
+    require(usable(absent).refusal, absent.operation or "", cause)
 
 
 class Elsewhere(NamedTuple):
@@ -89,11 +93,11 @@ def claim_nothing_saved(
 
 
 def claim_no_draft(
-    claim: Claim, world: World, uids: Iterable[str], *causes: Exchange, realm: Any = DEFAULT
+    claim: Claim, world: World, uids: Iterable[str], *causes: Exchange, by: Actor | None = None
 ) -> None:
-    """Claim that no draft exists under any of these valid uids, by default in the case's own realm."""
+    """Claim that no draft exists under any of these valid uids; `by` asks, by default the author."""
     for uid in uids:
-        check = world.author.draft_exists(uid, realm=realm)
+        check = (by or world.author).draft_exists(uid)
         if usable(check).success:
             need_absence(world)
         claim.holds(not check.answer.success, *causes, check, expected=f"no draft under {uid}")
@@ -108,6 +112,11 @@ def need_absence(world: World) -> bool:
 def need_presence(world: World) -> bool:
     """Require that the exists check finds a saved draft."""
     return done(world.author.draft_exists(world.shared_draft().uid)).success
+
+
+def need_exists_check(world: World) -> bool:
+    """Require once in a realm that the exists check finds a saved draft, and none that was never saved."""
+    return world.once("draft-exists holds", lambda: need_presence(world) and need_absence(world))
 
 
 def claim_none_listed(claim: Claim, world: World, uids: Iterable[str], *causes: Exchange) -> None:
@@ -139,12 +148,22 @@ def claim_unchanged(claim: Claim, world: World, draft: Draft, *before: Exchange)
         Blocked: no draft comes back as it was saved.
     """
     read, expected = world.author.get_draft(draft.uid), f"the draft {draft.uid} as it was"
-    answer = usable(read)
-    same = answer.success and readers.holds_document(answer, draft.document)
-    if not same:
+    if not is_as_saved(read, draft):
         need_as_saved(world.author, world.draft())
+    claim_as_saved(claim, draft, *before, read, expected=expected)
+
+
+def is_as_saved(read: Exchange, draft: Draft) -> bool:
+    """Whether a read shows a draft as it was saved."""
+    answer = usable(read)
+    return answer.success and readers.holds_document(answer, draft.document)
+
+
+def claim_as_saved(claim: Claim, draft: Draft, *exchanges: Exchange, expected: str) -> None:
+    """Claim that the last exchange, a read, shows a draft as it was saved."""
+    answer = usable(exchanges[-1])
     seen = readers.difference(answer, draft.document) if answer.success else answer.quote()
-    claim.holds(same, *before, read, expected=expected, seen=seen)
+    claim.holds(is_as_saved(exchanges[-1], draft), *exchanges, expected=expected, seen=seen)
 
 
 def saved_beside(world: World) -> Draft | None:

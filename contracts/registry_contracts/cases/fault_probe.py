@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from registry_contracts.cases.contact_requests import TOLD_CLAUSES, Reporting
-from registry_contracts.cases.drafts import never_used
-from registry_contracts.cases.generated_cases import Case, Fault, faults_of, with_fault
+from registry_contracts.cases.drafts import need_refusal, never_used
+from registry_contracts.cases.generated_cases import Case, Fault, fault_of, with_fault
 from registry_contracts.cases.hostile_input import Deal
 from registry_contracts.cases.identifiers import LOOKS, STORES
 from registry_contracts.cases.requests import OrdinaryRequests
@@ -25,7 +25,6 @@ from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.outcomes import (
     OBSTACLES,
     Attempt,
-    Blocked,
     Contradiction,
     Result,
     contradicted,
@@ -107,7 +106,7 @@ class Probe:
         A fault that the errors report among others counts as reported alone. A contradiction of a fault's clause needs
         the fault sent alone. Each realm sends one at least.
         """
-        made = [fault for case in cases for fault in faults_of(self._operation, case)]
+        made = [fault for case in cases if (fault := fault_of(self._operation, case))]
         faults = list(self._due(made)) or [each for each in made if self._is_ruled_out(each)][:1]
         of_fields = (each for each in faults if self._field_of(each) and self._speaks_of(each))
         told = self._told_together(_records(of_fields)[: self._deal.most])
@@ -129,7 +128,7 @@ class Probe:
         """
         for fault in faults:
             clause, most = self.clause_of(fault), self._deal.most
-            if (fault.for_nights or self._is_near_miss(fault)) and not self._everything:
+            if self._is_near_miss(fault) and not self._everything:
                 continue
             number = self._met[clause.id]
             self._met[clause.id] += 1
@@ -298,9 +297,7 @@ class Probe:
         absent = _ABSENT.get(fault.name) if fault.place == "path" and fault.kind != "unknown-value" else None
         if absent is None or not self._looks:
             return
-        control = self._send(replace(fault, value=absent))
-        if not usable(control).refusal:
-            raise Blocked(self._operation, "does not refuse absent records, so a bad name proves nothing")
+        need_refusal(self._send(replace(fault, value=absent)))
 
 
 def _records(faults: Iterable[Fault]) -> list[list[Fault]]:

@@ -42,8 +42,8 @@ _KINDS: Final[Mapping[str, str]] = {
 #: The one parameter whose type shows in its text.
 _NUMBER: Final = "attachmentId"
 _UIDS: Final = ("uid", "identifier")
-#: The language in the headers of our records, and another one.
-_DECLARED, _OTHER = "en", "fr"
+#: The language in the headers of our records.
+_DECLARED: Final = "en"
 #: Replaces empty values: the document does not say whether they count as missing.
 _WORD: Final = "Maathai"
 
@@ -82,16 +82,12 @@ class Fault:
         steps: The name of the parameter, or the path to the member to replace in a valid body.
         key: In the catalogue's notation, for example `body.firstName:missing`.
         value: The faulty value; `ABSENT` if the part is left out.
-        behind: The value follows a valid array item, or is added to a valid text in another language.
-        for_nights: Nightly runs only; a gate run sends the same fault in the other of these places.
     """
 
     place: str
     steps: tuple[str, ...]
     key: str
     value: Any = field(compare=False)
-    behind: bool = False
-    for_nights: bool = False
 
     @property
     def name(self) -> str:
@@ -104,35 +100,32 @@ class Fault:
         return self.key.rpartition(":")[2]
 
 
-def faults_of(operation: str, case: Case) -> list[Fault]:
-    """The fault of a generated case; two for a member among several, none if it is no fault on the wire."""
+def fault_of(operation: str, case: Case) -> Fault | None:
+    """The fault of a generated case; None if it is no fault on the wire."""
     data: Any = case.meta.phase.data if case.meta else None
     place = str(data.parameter_location.value) if data.parameter_location else ""
     kind = next((word for says, word in _KINDS.items() if data.description.startswith(says)), "")
     if place == "body" and data.parameter:
         return _in_body(operation, case.body)
+    name = data.parameter or ""
     if kind == "missing":
-        return [_fault(place, data.parameter or "", kind, ABSENT)]
+        return _fault(place, name, kind, ABSENT)
     holder: Mapping[str, Any] = (
         getattr(case, {"path": "path_parameters", "header": "headers"}.get(place, place)) or {}
     )
     if kind == "unknown-property":
         # Unknown headers are no fault.
         unknown = {name: text for name, text in holder.items() if name.startswith("x-schemathesis")}
-        return [_fault(place, "", kind, unknown)] if place == "query" else []
-    value = holder[data.parameter]
+        return _fault(place, "", kind, unknown) if place == "query" else None
+    value = holder[name]
     text = unquote(",".join(map(str, value)) if isinstance(value, list) else str(value))
-    return _in_text(place, data.parameter, kind, text)
-
-
-def _in_text(place: str, name: str, kind: str, text: str) -> list[Fault]:
     if place == "path" and name in _UIDS:
         if is_valid_uid(text):
-            return []
+            return None
         kind = (
             "too-short" if len(text) < UID_SHORTEST else "too-long" if len(text) > UID_LONGEST else "pattern"
         )
-    return [_fault(place, name, "wrong-kind" if name == _NUMBER else kind, text)]
+    return _fault(place, name, "wrong-kind" if name == _NUMBER else kind, text)
 
 
 def _fault(place: str, name: str, kind: str, value: Any) -> Fault:
@@ -141,16 +134,16 @@ def _fault(place: str, name: str, kind: str, value: Any) -> Fault:
     )
 
 
-def _in_body(operation: str, body: Any) -> list[Fault]:
-    """Faults of a body that is wrong in one member or altogether."""
+def _in_body(operation: str, body: Any) -> Fault:
+    """The fault of a body that is wrong in one member or altogether."""
     if not isinstance(body, dict):
-        return [Fault("body", (), "body:wrong-kind", _filled(body))]
+        return Fault("body", (), "body:wrong-kind", _filled(body))
     (found,) = faults_of_body(operation, body)
     place, _, kind = found.key.partition(":")
     steps = tuple(place.split(".")[1:])
     if not steps:
         unknown = {name: value for name, value in body.items() if name.startswith("x-schemathesis")}
-        return [Fault("body", (), found.key, unknown)]
+        return Fault("body", (), found.key, unknown)
     # Replace a whole member; in a header only the faulty one, since the rest of a header has to stay valid.
     put = steps[: 2 if steps[0] == "header" and len(steps) > 1 else 1]
     value = body
@@ -162,12 +155,7 @@ def _in_body(operation: str, body: Any) -> list[Fault]:
     if wrong not in ("", [], {}):
         # Many services accept these; the document does not say. Empty values are filled below.
         kind = "null" if wrong is None else "number"
-    fault = Fault("body", put, f"{place}:{kind}", _filled(value))
-    among = len(steps) > len(put) and (isinstance(value, list) or put[0] in LOCALISED_FIELDS)
-    if not among:
-        return [fault]
-    in_front = not isinstance(walk(body, steps[:-1] if kind in ("missing", "pattern") else steps), list)
-    return [replace(fault, for_nights=not in_front), replace(fault, behind=True, for_nights=in_front)]
+    return Fault("body", put, f"{place}:{kind}", _filled(value))
 
 
 def walk(value: Any, steps: Iterable[str]) -> Any:
@@ -225,14 +213,6 @@ def _body(request: Request, fault: Fault) -> Any:
     holder = walk(body, fault.steps[:-1])
     if fault.value is ABSENT:
         holder.pop(fault.name, None)
-    elif fault.behind:
-        holder[fault.name] = _behind(holder[fault.name], fault.value)
     else:
         holder[fault.name] = copy.deepcopy(fault.value)
     return body
-
-
-def _behind(right: Any, wrong: Any) -> Any:
-    if isinstance(wrong, list):
-        return [*right, *wrong]
-    return right | {_OTHER if name == _DECLARED else name: text for name, text in wrong.items()}

@@ -236,16 +236,23 @@ class NearMiss:
     """One way to break the identifier rule slightly.
 
     Attributes:
-        clause: The clause that rules it out.
         insert: Text to insert into the identifier.
         place: Where to insert it, from 0 (middle) to 1 (end).
         length: Length of the identifier, instead of an insertion.
     """
 
-    clause: str
     insert: str = ""
     place: float = 0.0
     length: int = 0
+
+    @property
+    def clause(self) -> str:
+        """The clause that rules it out."""
+        if self.length:
+            return _SHORT if self.length < UID_SHORTEST else _LONG
+        if self.insert in LINE_BREAKS and self.place == 1:
+            return _NEWLINE
+        return _MISREAD if self.insert in MISREAD else _CHARACTER if self.insert.isascii() else _WIDE
 
     def of(self, uid: str) -> str:
         """Return an identifier that breaks the rule this way, made from a valid one."""
@@ -257,43 +264,34 @@ class NearMiss:
 
 #: One of each kind that services tend to accept, the most likely first.
 MISSES: Final = (
-    NearMiss(_NEWLINE, "\n", 1.0),
-    NearMiss(_WIDE, _LETTER),
-    NearMiss(_SHORT, length=UID_SHORTEST - 1),
-    NearMiss(_WIDE, _DIGIT),
-    NearMiss(_LONG, length=UID_LONGEST + 1),
-    NearMiss(_CHARACTER, " "),
-    NearMiss(_CHARACTER, " ", 1.0),
-    NearMiss(_CHARACTER, "."),
-    NearMiss(_CHARACTER, "/"),
-    NearMiss(_CHARACTER, "\0"),
-    NearMiss(_MISREAD, "]"),
-    NearMiss(_MISREAD, "^"),
-    NearMiss(_MISREAD, "\\"),
+    NearMiss("\n", 1.0),
+    NearMiss(_LETTER),
+    NearMiss(length=UID_SHORTEST - 1),
+    NearMiss(_DIGIT),
+    NearMiss(length=UID_LONGEST + 1),
+    NearMiss(" "),
+    NearMiss(" ", 1.0),
+    *map(NearMiss, (".", "/", "\0", *MISREAD)),
 )
 
 #: For saves, where an accepted near miss is stored: the same, and every sign alone.
 MISSES_OF_SAVES: Final = (
     *MISSES,
-    *(NearMiss(_CHARACTER, sign) for sign in (TWICE, *FORBIDDEN)),
-    *(NearMiss(_WIDE, sign) for sign in (*NON_ASCII, NO_UTF_8)),
-    *(NearMiss(_NEWLINE, ending, 1.0) for ending in LINE_BREAKS),
+    *map(NearMiss, (TWICE, *FORBIDDEN, *NON_ASCII, NO_UTF_8)),
+    *(NearMiss(ending, 1.0) for ending in LINE_BREAKS),
 )
 
 
 def near_misses() -> SearchStrategy[NearMiss]:
     """Near misses with any forbidden character at any place in the second half, or with a wrong length."""
     places = st.sampled_from((0.0, 0.3, 0.5, 0.8, 1.0))
-    plain = [sign for sign in ALL_FORBIDDEN if sign not in MISREAD]
     wide = st.characters(codec="utf-8", min_codepoint=0x80)
     return st.one_of(
-        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(FORBIDDEN), places),
-        st.builds(NearMiss, st.just(_CHARACTER), st.sampled_from(plain), places),
-        st.builds(NearMiss, st.just(_MISREAD), st.sampled_from(MISREAD), places),
-        st.builds(NearMiss, st.just(_WIDE), st.one_of(st.sampled_from(NON_ASCII), wide), places),
-        st.builds(NearMiss, st.just(_NEWLINE), st.sampled_from(LINE_BREAKS), st.just(1.0)),
-        st.integers(7, UID_SHORTEST - 1).map(lambda length: NearMiss(_SHORT, length=length)),
-        st.integers(UID_LONGEST + 1, 300).map(lambda length: NearMiss(_LONG, length=length)),
+        st.builds(NearMiss, st.one_of(st.sampled_from((*FORBIDDEN, *MISREAD, *ALL_FORBIDDEN)), wide), places),
+        st.builds(NearMiss, st.sampled_from(LINE_BREAKS), st.just(1.0)),
+        st.builds(
+            NearMiss, length=st.one_of(st.integers(7, UID_SHORTEST - 1), st.integers(UID_LONGEST + 1, 300))
+        ),
     )
 
 
@@ -364,5 +362,6 @@ class NearMisses:
 
     def _uid_near(self, miss: NearMiss) -> str:
         length = UID_SHORTEST if miss.clause == _SHORT else UID_LONGEST if miss.clause == _LONG else 40
-        word = {UID_SHORTEST: "shortest", UID_LONGEST: "longest"}.get(length, "base")
-        return self._world.shared_draft(word, self._world.fresh.uid(length)).uid
+        world = self._world
+        uid = partial(world.fresh.uid, length)
+        return world.shared(f"draft of {length} signs", lambda: world.draft(world.kept_uid(uid=uid()))).uid

@@ -49,15 +49,14 @@ def claim_stays(
     beside = "nothing" if touch.deed == DELETE_ABSENT else "neighbours"
     kept = world.shared(f"draft with {beside}, of {owner.role}", lambda: world.kept_draft(by=owner))
     done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
-    if not _as_saved(read, kept):  # another case may be why
+    if not drafts.is_as_saved(read, kept):  # another case may be why
         kept = world.draft(by=owner)
         drafts.need_as_saved(owner, kept)
         done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
     relation = RELATIONS[touch.relation] and f", where {RELATIONS[touch.relation]}"
     expected = f"the draft {kept.uid} as it was saved, after {_DONE[touch.deed]} by {caller.role}{relation}"
-    claim, answer = expect(touch.clause, done[-1].operation), usable(read)
-    seen = readers.difference(answer, kept.document) if answer.success else answer.quote()
-    claim.holds(_as_saved(read, kept), kept.exchange, *done, read, expected=expected, seen=seen)
+    claim = expect(touch.clause, done[-1].operation)
+    drafts.claim_as_saved(claim, kept, kept.exchange, *done, read, expected=expected)
     claim_own_info(expect("draft-info-own"), owner.get_draft_info(kept.uid), kept.uid, _sent_to(done))
 
 
@@ -103,11 +102,6 @@ def _do(world: World, kept: Draft, touch: Touch, caller: Actor, elsewhere: Elsew
     for exchange in done:
         usable(exchange)
     return done
-
-
-def _as_saved(read: Exchange, kept: Draft) -> bool:
-    answer = usable(read)
-    return answer.success and readers.holds_document(answer, kept.document)
 
 
 def _near(world: World, uid: str, touch: Touch) -> str:

@@ -52,22 +52,18 @@ def claim_files_kept_apart(world: World, expect: Expect) -> None:
         claim_same_bytes(expect("attachment-download-same", "getAttachment"), world, attachment)
 
 
-def claim_one_of_two(send: Callable[[T], Exchange], claim: Claim) -> Callable[[T], Exchange]:
-    """Wrap `send` to send a creation twice at the same time and claim that at most one is accepted.
+def claim_one_of_two(claim: Claim, send: Callable[[T], Exchange], submission: T) -> Exchange:
+    """Send a creation twice at the same time, and claim that at most one is accepted.
 
     Returns:
-        A function that returns the accepted exchange, or a third try if neither was accepted.
+        The accepted exchange, or a third try if neither was accepted.
     """
-
-    def send_twice(submission: T) -> Exchange:
-        sent = at_once(send, [submission] * 2)
-        given = [exchange for exchange in sent if taken(exchange)]
-        expected = "one refused, since its identifier is then in use"
-        seen = "; ".join(exchange.answer.quote() for exchange in sent)
-        claim.holds(len(given) < len(sent), *sent, expected=expected, seen=seen)
-        return given[0] if given else send(submission)
-
-    return send_twice
+    sent = at_once(send, [submission] * 2)
+    given = [exchange for exchange in sent if taken(exchange)]
+    expected = "one refused, since its identifier is then in use"
+    seen = "; ".join(exchange.answer.quote() for exchange in sent)
+    claim.holds(len(given) < len(sent), *sent, expected=expected, seen=seen)
+    return given[0] if given else send(submission)
 
 
 class OverlappingDrafts:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from registry_contracts.cases import requests, sign_in, submissions
 from registry_contracts.cases.comparison import shape
 from registry_contracts.cases.contact_requests import ContactRequests
-from registry_contracts.cases.drafts import claim_unchanged, never_used
+from registry_contracts.cases.drafts import claim_unchanged, need_exists_check, never_used
 from registry_contracts.cases.identifiers import other_case, percent_encoding
 from registry_contracts.cases.list_pages import attachments_of
 from registry_contracts.cases.requests import ELSEWHERE, Request
@@ -94,7 +94,6 @@ class _Prepared:
     uid: str = ""
     realm: str = ""
     before: tuple[Exchange, ...] = ()
-    parts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(eq=False, repr=False)
@@ -302,7 +301,7 @@ class Rows(RowTrials):
         look = author.draft_exists(uid)
         there, due = usable(look).success, row.operation == "deleteDraft"
         if there != due:
-            self._world.once("draft-exists holds", self._tells_drafts)
+            need_exists_check(self._world)
         expected = "the draft stays" if due else f"no draft under {uid}"
         claim.holds(there == due, sent.exchange, look, expected=expected)
 
@@ -313,24 +312,13 @@ class Rows(RowTrials):
             look, saved = world.author.draft_exists(sent.uid), expect(BEFORE_SAVE, operation)
             gone, expected = not usable(look).success, f"no draft under {sent.uid}"
             if not gone:
-                world.once("draft-exists holds", self._tells_drafts)
+                need_exists_check(world)
             saved.holds(gone, sent.exchange, look, expected=expected)
         claim, uid = expect(BEFORE_INITIATE if faulty else row.clause, operation), sent.uid
         # A lock shows when the record is updated, or when it is created again.
         tries: list[Callable[[str], Exchange]] = [self._records.try_faulty, world.try_creating]
         for send in tries if faulty else tries[:1]:
             claim.meets("identifier-not-locked", send(uid), because_of=(sent.exchange,))
-
-    def _tells_drafts(self) -> bool:
-        """See that the exists check tells drafts that are there from those that are not."""
-        author = self._world.author
-        there, not_there = (
-            author.draft_exists(self._world.shared_draft().uid),
-            author.draft_exists(never_used()),
-        )
-        if usable(there).success and not usable(not_there).success:
-            return True
-        raise Blocked("draftExists", "does not tell drafts that are there from those that are not")
 
     # -- sending
 
@@ -381,7 +369,7 @@ class Rows(RowTrials):
             "realm_unknown_in_query": {"realm": None, "query": {"Realm": f"{realm}-none"}},
         }
         way = row.of("header", *ways)
-        if way == "realm_in_query" and not self._world.in_query():
+        if way == "realm_in_query" and not self._world.reads_realm_from_query():
             raise Blocked(row.operation, "does not read the realm from the query", "realm-query")
         return ways.get(way, {"realm": elsewhere} if elsewhere else None)
 
@@ -484,8 +472,7 @@ class Rows(RowTrials):
             path["tempFileId"] = world.uid()
         if operation != "createAttachment":
             return _Prepared(Request(operation, path), uid)
-        _, form = FILE_NAMES.get(row.of("", *FILE_NAMES), ("", "{}.txt"))
-        path["filename"] = form.format(world.uid(16))
+        path["filename"] = file_name(row, world.uid(16))
         content = b"" if "file_empty" in row.names else b"a note of nobody\n"
         return _Prepared(Request(operation, path, body=content), uid)
 
@@ -536,6 +523,12 @@ def identifier_in(form: str, fresh: Namespace) -> str:
         "uid_of_digits": lambda: f"-_{fresh.without_prefix(string.digits, 30)}_-",
     }
     return forms.get(form, fresh.uid)()
+
+
+def file_name(row: Row, mark: str) -> str:
+    """The name of a row's file, which holds a mark."""
+    _, form = FILE_NAMES.get(row.of("", *FILE_NAMES), ("", "{}.txt"))
+    return form.format(mark)
 
 
 def written(row: Row, record: dict[str, Any]) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import secrets
 import string
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -152,17 +152,12 @@ _SIGNS: Final = (string.digits, "abcdef", "ABCDEF", string.ascii_lowercase, stri
 def invented(token: str) -> str:
     """A text that looks like a token: same length, another letter or digit in each place, all else unchanged.
 
-    The token cannot be derived from it.
+    The others are drawn at random, so the token cannot be derived from it.
     """
     hexadecimal = all(sign in string.hexdigits for sign in token if sign.isalnum())
     kinds = _SIGNS if hexadecimal else [_SIGNS[0], *_SIGNS[3:]]
-    numbers = hashlib.shake_256(token.encode()).digest(len(token))
-    return "".join(_another(sign, number, kinds) for sign, number in zip(token, numbers, strict=True))
-
-
-def _another(sign: str, number: int, kinds: Iterable[str]) -> str:
-    signs = next((kind for kind in kinds if sign in kind), sign)
-    return signs[(signs.index(sign) + 1 + number % max(1, len(signs) - 1)) % len(signs)]
+    others = (next((kind.replace(sign, "") for kind in kinds if sign in kind), sign) for sign in token)
+    return "".join(map(secrets.choice, others))
 
 
 def never_issued(world: World) -> dict[str, str]:

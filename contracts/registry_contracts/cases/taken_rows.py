@@ -15,7 +15,7 @@ from registry_contracts.cases import attachments, contents, drafts, list_pages, 
 from registry_contracts.cases.attachment_ids import PLAIN_NAME, Attachment, found, names_file
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
-from registry_contracts.cases.rows import ROLES, Rows, RowTrials, form_of, identifier_of, written
+from registry_contracts.cases.rows import ROLES, Rows, RowTrials, file_name, form_of, identifier_of, written
 from registry_contracts.cases.world import Draft
 from registry_contracts.checks.claims import Expect
 from registry_contracts.checks.http import ACCEPTANCE, TAKEN
@@ -135,11 +135,8 @@ class TakenRows(RowTrials):
             deleted = by.delete_draft(uid)
         _need_rights(row, deleted)
         expect("draft-delete-removes", "deleteDraft").accepted(deleted)
-        left = by.draft_exists(uid)
-        if usable(left).success:
-            drafts.need_absence(self._world)
-        gone, expected = not usable(left).success, "no draft any more"
-        expect("draft-delete-removes", "deleteDraft").holds(gone, deleted, left, expected=expected)
+        removed = expect("draft-delete-removes", "deleteDraft")
+        drafts.claim_no_draft(removed, self._world, [uid], deleted, by=by)
         if beside:
             read = by.get_draft(beside.uid)
             _need_rights(row, read)
@@ -258,11 +255,7 @@ class TakenRows(RowTrials):
         own_only, seen = expect("attachment-list-own-only"), f"also {', '.join(foreign)}"
         own_only.holds(not foreign, listed, expected="no file of another document", seen=seen)
         self._claim_earlier_listed(expect, made.uid, by, entries)
-        self._note_listed(made.uid, made.filename)
-
-    def _note_listed(self, uid: str, name: str) -> None:
-        """Tell the next rows that a document has a file of this name."""
-        self._world.note(_FILES, (uid, name))
+        self._world.note(_FILES, (made.uid, made.filename))
 
     def _earlier(self, uid: str) -> list[str]:
         """The names of a document's files that rows have noted."""
@@ -295,7 +288,7 @@ class TakenRows(RowTrials):
             for _ in range(2 if self._anew else 1):  # two make a list of three, as in shared documents
                 name = f"{world.uid(16)}.txt"
                 if taken(by.send("createAttachment", path={"uid": uid, "filename": name}, body=b"earlier\n")):
-                    self._note_listed(uid, name)
+                    world.note(_FILES, (uid, name))
             return uid, saved
 
         name = f"document for files of rows, {by.role} {form_of(row)}"
@@ -400,8 +393,7 @@ def _need_rights(row: Row, *sent: Exchange) -> None:
 
 def _upload(row: Row, by: Actor, uid: str, mark: str) -> tuple[str, bytes, Exchange]:
     """Send the file of a row, whose name holds a mark: its name, its bytes and the exchange."""
-    _, form = dictionary.FILE_NAMES.get(row.of("", *dictionary.FILE_NAMES), ("", "{}.txt"))
-    name, content = form.format(mark), _content_of(row, mark)
+    name, content = file_name(row, mark), _content_of(row, mark)
     if "picture" in row.names:
         name = name.replace(".txt", ".png").replace(".TXT", ".PNG")
     body = [content[:7], content[7:]] if "chunked" in row.names else content

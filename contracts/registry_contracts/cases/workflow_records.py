@@ -375,8 +375,7 @@ class WorkflowRecords:
             self._attempt.exchanges.append(sent)
             return sent
         identifier = self._world.uid()
-        # As plain as the shared one: without optional parts.
-        sent = self._world.submit(CREATE_NAMED, identifier, query=())
+        sent = self._world.submit(CREATE_NAMED, identifier)
         sent.notes["identifier"] = identifier
         return sent
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -167,7 +166,6 @@ class World:
         json: Any = DEFAULT,
         *,
         schema: str | None = None,
-        members: Mapping[str, str] = MappingProxyType({}),
         by: Actor | None = None,
         **parts: Any,
     ) -> Exchange:
@@ -178,25 +176,23 @@ class World:
             identifier: Of the record.
             json: Replaces the valid submission.
             schema: Replaces the realm's own.
-            members: Further members of a valid submission: batchId, additionalInfo.
             parts: Other parts of the request to change: `token`, `realm`, `query`, `headers`.
         """
         path = {"schema": schema or self.samples.workflow_schema}
         if operation != "createWorkflowRecord":
             path["identifier"] = identifier
         if json is DEFAULT:
-            json = self.samples.submission(identifier, **members)
+            json = self.samples.submission(identifier)
         return (by or self.author).send(operation, path=path, json=json, **parts)
 
-    def in_query(self) -> Mapping[str, Any]:
-        """Parts of a submission with the realm in its query; empty if the service does not read it there."""
-        parts = {"realm": None, "query": {"Realm": self.realm}}
+    def reads_realm_from_query(self) -> bool:
+        """Whether the service reads the realm of a submission from its query."""
 
         def look() -> bool:
-            tried = self.try_creating(self.uid(), **parts)
+            tried = self.try_creating(self.uid(), realm=None, query={"Realm": self.realm})
             return not ended_in(tried, Row.REALM_MISSING, Row.REALM_UNKNOWN)
 
-        return parts if self.once("realm from the query", look) else {}
+        return self.once("realm from the query", look)
 
     def try_creating(self, identifier: str, **parts: Any) -> Exchange:
         """Send a faulty document as a create under an identifier; it creates nothing. `parts` as for `submit`."""
@@ -300,21 +296,15 @@ class World:
         number = self._session.shared.take(f"{counter}-{self.realm}")
         return number if number < most else None
 
-    def shared_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
-        """A draft that cases read and never change.
-
-        Args:
-            word: Distinguishes it from the ordinary shared draft.
-            uid: Its uid if it is not saved yet; fresh by default.
-        """
+    def shared_draft(self, *, by: Actor | None = None) -> Draft:
+        """A draft that cases read and never change."""
         actor = by or self.author
-        return self.shared(f"draft of {actor.role} {word}", lambda: self.kept_draft(uid=uid, by=actor))
+        return self.shared(f"draft of {actor.role}", lambda: self.kept_draft(by=actor))
 
-    def kept_draft(self, word: str = "", uid: str | None = None, *, by: Actor | None = None) -> Draft:
-        """Save a draft that stays until the end of the run."""
-        draft = self.draft(self.kept_uid(word, uid), by=by, plain=uid is None)
-        if uid is None:
-            self.note_kept(draft, by)
+    def kept_draft(self, word: str = "", *, by: Actor | None = None) -> Draft:
+        """Save a draft that stays until the end of the run; for `word` see `kept_uid`."""
+        draft = self.draft(self.kept_uid(word), by=by, plain=True)
+        self.note_kept(draft, by)
         return draft
 
     def note_kept(self, kept: Draft | Attachment, by: Actor | None = None) -> None:
@@ -327,7 +317,7 @@ class World:
         return [] if self._own is not None else self.noted("kept")
 
     def kept_uid(self, word: str = "", uid: str | None = None) -> str:
-        """A uid for a draft that stays until the end of the run; arguments as for `kept_draft`."""
+        """A uid for a draft that stays until the end of the run: fresh, or `uid`; `word` stands in a fresh one."""
         uid = uid or self.uid()
         uid = uid if not word else f"{self._session.namespace.prefix}{word}-{uid[-12:]}"
         self._session.shared_drafts.add(uid)
@@ -447,7 +437,7 @@ class World:
         self._session.shared_drafts.add(identifier)
         if self._own is None:
             self._session.permanent_records.foresee(identifier)
-        sent = self.submit("createWorkflowRecordWithIdentifier", identifier, query=())
+        sent = self.submit("createWorkflowRecordWithIdentifier", identifier)
         done(sent, "workflow-create-with-identifier-accepted")
         sent.notes["identifier"] = identifier
         return sent
@@ -493,13 +483,6 @@ class World:
     def eventually(self, look: Callable[[], bool]) -> bool:
         """Whether an effect shows within a few seconds; polls until then."""
         return effects.until(look, bool, self._session.settle_seconds)
-
-    def settled(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
-        """The result of `ask`; if it is not good, ask again once after the settle time."""
-        if not good(first := ask()):
-            effects.until(lambda: False, bool, self._session.settle_seconds)
-            return ask()
-        return first
 
     def until(self, ask: Callable[[], T], good: Callable[[T], bool]) -> T:
         """Poll `ask` for a few seconds until its result is good; return the last result."""

@@ -1,7 +1,6 @@
 """Drafts with generated contents: an accepted save comes back, and a later save replaces it."""
 
 from registry_contracts.cases import (
-    Actor,
     Deal,
     Expect,
     Observer,
@@ -15,12 +14,12 @@ from registry_contracts.cases import (
 
 @smoke(requests=7)
 @contract(*drawn_contents.CLAUSES, "draft-save-body")
-@contract(operations=["getDraft", "saveDraft"], requests=8, dealt=13, nightly=220)
+@contract(operations=["getDraft", "saveDraft"], requests=8, nightly=125)
 def test_any_content_that_was_saved_comes_back(
-    world: World, another: Actor | None, expect: Expect, observe: Observer, properties: Properties, deal: Deal
+    world: World, expect: Expect, observe: Observer, properties: Properties, deal: Deal
 ) -> None:
     """A read returns the full content of the latest save, whatever values its members have."""
-    drafts = drawn_contents.DrawnDrafts(world, expect, another)
+    drafts = drawn_contents.DrawnDrafts(world, expect)
     properties.hold(
         drawn_contents.successions(),
         drafts.claim_come_back,

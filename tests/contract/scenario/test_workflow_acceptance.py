@@ -104,8 +104,8 @@ def test_the_shortest_identifier_is_accepted_where_a_faulty_document_was_refused
         return lambda: send(world.samples.submission(uid, **batch))
 
     errors_array.refused_before(send(world.samples.faulty_submission(identifier)))
-    send_twice = overlapping.claim_one_of_two(send, expect("workflow-identifier-once"))
-    sent = send_twice(world.samples.submission(identifier, batchId=batch))
+    once, submission = expect("workflow-identifier-once"), world.samples.submission(identifier, batchId=batch)
+    sent = overlapping.claim_one_of_two(once, send, submission)
     comparison.claim_accepted_for_each(
         sent,
         (expect("workflow-refused-frees-identifier"), batched(world.uid(11), batchId=batch)),

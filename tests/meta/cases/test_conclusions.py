@@ -5,13 +5,10 @@ from contextlib import nullcontext
 from typing import Any
 
 import pytest
-import schemathesis.core.failures
-import schemathesis.openapi.checks
 
 from registry_contracts.cases import attachments
 from registry_contracts.cases.comparison import claim_each
 from registry_contracts.cases.contact_requests import claim_accepted
-from registry_contracts.cases.described_inputs import FAILURES, failures_of
 from registry_contracts.cases.drafts import claim_each_refused
 from registry_contracts.cases.list_pages import Page
 from registry_contracts.cases.sample_records import Samples
@@ -19,7 +16,6 @@ from registry_contracts.cases.sign_in import claim_signed_in
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Claim, Expect
 from registry_contracts.checks.outcomes import Attempt, Blocked, Contradiction, Untested
-from registry_contracts.errors import SuiteError
 from registry_contracts.settings.target import RealmSettings
 from tests.meta.messages import answer, exchange
 
@@ -80,20 +76,6 @@ def test_one_obstacle_hides_no_other_judgement(claims: Expect, attempt: Attempt)
     with pytest.raises(Blocked):
         claim_each(claims, "getDraft", judgements)
     assert attempt.held.keys() == {("draft-save-updates", "getDraft")}
-
-
-def test_a_failure_of_schemathesis_that_nobody_knows_is_a_mistake_of_the_suite() -> None:
-    class Renamed(AssertionError):
-        pass
-
-    class Case:
-        def validate_response(self, found: Exception) -> None:
-            raise BaseExceptionGroup("failures", [found])
-
-    with pytest.raises(SuiteError, match="Renamed: odd"):
-        failures_of(Case(), Renamed("odd"))
-    where = (schemathesis.openapi.checks, schemathesis.core.failures)
-    assert [name for name in FAILURES if not any(hasattr(each, name) for each in where)] == []
 
 
 def test_a_server_error_is_not_passed_over(must: Claim, attempt: Attempt) -> None:
