@@ -299,7 +299,7 @@ class Life:
 
 
 #: Requests in a gate and in a night at most, and those of one drawn sequence, about.
-_IN_A_GATE: Final = 80
+_IN_A_GATE: Final = 60
 _IN_A_NIGHT: Final = 700
 _EACH: Final = 20
 

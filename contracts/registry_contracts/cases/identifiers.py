@@ -324,13 +324,13 @@ class NearMisses:
         self.refused = self.refused or sent
 
     def claim_all_refused(self, properties: Properties, deal: Deal) -> None:
-        """Claim that near misses are refused: this realm's share of the known ones, and a drawn one."""
+        """Claim that near misses are refused: this realm's share of the known ones, and of a save a drawn one."""
         saves = self._operation == "saveDraft"
         table = MISSES_OF_SAVES if saves else MISSES
         dealt = deal({str(miss): miss for miss in table}, len(self._operation)).values()
         first = list(dict.fromkeys([*MISSES[:saves], *dealt]))  # a save gets a line break in every realm
         self._request(first[0])  # arrange first, so that its requests do not count
-        properties.hold(near_misses(), self.claim_refused, requests=len(first) + 1, each=1, first=first)
+        properties.hold(near_misses(), self.claim_refused, requests=len(first) + saves, each=1, first=first)
 
     def claim_nothing_left(self, deal: Deal) -> None:
         """Claim that near misses saved no draft and added no file to the original document."""

@@ -25,6 +25,8 @@ from registry_contracts.session.actor import Actor
 
 _ACCOUNTS: Final = {"author": "author", "caller_other": "other", "caller_nau": "nau"}
 _NAME: Final = "neighbour.txt"
+#: Offers a draft of a role that stays until the end of the run.
+DRAFT_OF: Final = "a draft of {}"
 #: What was done, for a finding.
 _DONE: Final = {
     "save": "another one was saved",
@@ -47,7 +49,9 @@ def claim_stays(
         owner = actors("other" if caller.role != "other" else "author")
     # Beside the one nothing may be there that other rows have saved.
     beside = "nothing" if touch.deed == DELETE_ABSENT else "neighbours"
-    kept = world.shared(f"draft with {beside}, of {owner.role}", lambda: world.kept_draft(by=owner))
+    name = f"draft with {beside}, of {owner.role}"
+    kept = world.shared(name, lambda: world.draft(world.kept_uid(), by=owner))
+    world.offer(DRAFT_OF.format(owner.role), kept.uid)
     done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
     if not drafts.is_as_saved(read, kept):  # another case may be why
         kept = world.draft(by=owner)

@@ -15,6 +15,7 @@ from registry_contracts.cases import attachments, contents, drafts, list_pages, 
 from registry_contracts.cases.attachment_ids import PLAIN_NAME, Attachment, found, names_file
 from registry_contracts.cases.contact_requests import claim_accepted
 from registry_contracts.cases.identifiers import percent_encoding
+from registry_contracts.cases.neighbours import DRAFT_OF
 from registry_contracts.cases.rows import ROLES, Rows, RowTrials, file_name, form_of, identifier_of, written
 from registry_contracts.cases.world import Draft
 from registry_contracts.checks.claims import Expect
@@ -117,7 +118,7 @@ class TakenRows(RowTrials):
         (self._draft if row.operation == "saveDraft" else self._file)(row, expect, by)
 
     def _draft(self, row: Row, expect: Expect, by: Actor) -> None:
-        beside = self._save_beside(row, by)
+        beside = self._save_beside(row, by) if form_of(row) != "ordinary" else None
         uid, document = self._saved(row, expect, by)
         read, check, info = by.get_draft(uid), by.draft_exists(uid), by.get_draft_info(uid)
         _need_rights(row, read, check, info)
@@ -333,7 +334,8 @@ class AcceptedRows(TakenRows, Rows):
             expect("workflow-created-exists").meets("identifier-in-use", again, because_of=(exchange,))
         if operation == factors.UPDATE:
             self._records.claim_draft_replaced(expect, sent.uid, self._before, exchange)
-        drafts.claim_left_alone(expect("draft-get-content", "getDraft"), self._world, near, exchange)
+        if near:
+            drafts.claim_left_alone(expect("draft-get-content", "getDraft"), self._world, near, exchange)
 
     def _claim_list(self, row: Row, expect: Expect, exchange: Exchange) -> None:
         """Claim that a list has no more entries than were asked for, and names no draft of the run twice."""
@@ -367,10 +369,8 @@ class AcceptedRows(TakenRows, Rows):
         except Blocked:
             return
         lister = list_pages.drafts_of(by, "mydrafts")
-        earlier = [
-            each.uid for role, each in self._world.kept() if role == by.role and isinstance(each, Draft)
-        ]
-        for uid in (mine.uid, *earlier):
+        earlier = self._world.offered(DRAFT_OF.format(by.role))
+        for uid in filter(None, (mine.uid, earlier)):
             lists.claim_listed(expect("list-mydrafts-has-mine"), self._world, lister, uid)
 
     def _record(self, row: Row, state: str) -> str:

@@ -29,7 +29,7 @@ def players(world: World, another: Actor | None, expect: Expect) -> draft_lives.
     return players
 
 
-@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=80, nightly=700, turns=True)
+@contract(*draft_lives.CLAUSES, operations=OPERATIONS, needs=(), requests=75, nightly=700, turns=True)
 @contract(relies_on=["draft-delete-removes"])
 def test_promises_hold_over_many_calls(players: draft_lives.Players, properties: Properties) -> None:
     """After any calls of both accounts, saved drafts exist and deleted ones are gone."""
