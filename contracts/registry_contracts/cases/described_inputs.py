@@ -19,6 +19,7 @@ from hypothesis.strategies import SearchStrategy
 from registry_contracts.cases.shared_documents import document_for_uploads
 from registry_contracts.cases.world import World
 from registry_contracts.checks.claims import Expect
+from registry_contracts.checks.documents import tells_of_content
 from registry_contracts.checks.outcomes import Blocked, taken, usable
 from registry_contracts.exchanges import readers
 from registry_contracts.exchanges.exchange import Exchange
@@ -126,8 +127,8 @@ class DescribedInputs:
         exchange = self._send(case)
         self._failed = self._lasting and exchange.answer.status >= _FAILED
         facts, told = read_request(exchange), readers.errors(usable(exchange))
-        # Another refusal may carry its message in an array named errors.
-        if told and facts and facts.faults and all(fault.in_content for fault in facts.faults):
+        # Another refusal, such as of an absent record, may carry its message in an array named errors.
+        if told and tells_of_content(told) and facts and all(fault.in_content for fault in facts.faults):
             for claim in self._claim.on(_SHAPE, self._operation):
                 claim.meets("error-elements", exchange)
         top = str(query.get("$top", ""))

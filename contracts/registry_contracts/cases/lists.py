@@ -86,8 +86,8 @@ def _names_drafts(world: World) -> bool:
     """Whether the author's list names drafts of the suite, so that a list that names none holds none."""
 
     def look() -> bool:
-        kept_drafts(world)
-        return SUITE_PREFIX in json.dumps(drafts_of(world.author, "mydrafts").page().records or ())
+        uids, page = kept_drafts(world), drafts_of(world.author, "mydrafts").page()
+        return any(map(page.names, uids))
 
     return world.once("lists name drafts", look)
 

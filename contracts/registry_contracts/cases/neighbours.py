@@ -51,12 +51,13 @@ def claim_stays(
     beside = "nothing" if touch.deed == DELETE_ABSENT else "neighbours"
     name = f"draft with {beside}, of {owner.role}"
     kept = world.shared(name, lambda: world.draft(world.kept_uid(), by=owner))
-    world.offer(DRAFT_OF.format(owner.role), kept.uid)
     done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
     if not drafts.is_as_saved(read, kept):  # another case may be why
         kept = world.draft(by=owner)
         drafts.need_as_saved(owner, kept)
         done, read = _do(world, kept, touch, caller, elsewhere), owner.get_draft(kept.uid)
+    else:
+        world.offer(DRAFT_OF.format(owner.role), kept.uid)
     relation = RELATIONS[touch.relation] and f", where {RELATIONS[touch.relation]}"
     expected = f"the draft {kept.uid} as it was saved, after {_DONE[touch.deed]} by {caller.role}{relation}"
     claim = expect(touch.clause, done[-1].operation)

@@ -60,7 +60,7 @@ LIST_CLAUSES: Final = tuple(filter(None, _OF_QUESTIONS.values()))
 SUBMISSION_CLAUSES: Final = (
     *("workflow-create-accepted", "workflow-create-with-identifier-accepted", "workflow-update-accepted"),
     *("workflow-identifier-kept", "workflow-identifier-returned", "workflow-created-exists"),
-    *("workflow-update-replaces-draft", "draft-get-content"),
+    "draft-get-content",
 )
 #: If one of these reads fails for every draft or file, other cases report it, and rows ignore it.
 _LOOKS: Final = (
@@ -143,7 +143,8 @@ class TakenRows(RowTrials):
             _need_rights(row, read)
             kept = _promised(row, beside.document)["draft-get-content"]
             same, expected = readers.holds_document(usable(read), kept), "the draft beside it as it was saved"
-            expect("draft-get-content", "getDraft").holds(same, deleted, read, expected=expected)
+            claim = expect("draft-get-content", "getDraft")
+            claim.holds(same, beside.exchange, deleted, read, expected=expected)
 
     def _save_beside(self, row: Row, by: Actor) -> Draft | None:
         """A draft of the same account and content, which must stay; None if the service does not take it."""
@@ -370,7 +371,8 @@ class AcceptedRows(TakenRows, Rows):
             return
         lister = list_pages.drafts_of(by, "mydrafts")
         earlier = self._world.offered(DRAFT_OF.format(by.role))
-        for uid in filter(None, (mine.uid, earlier)):
+        there = earlier and usable(by.draft_exists(earlier)).success
+        for uid in (mine.uid, earlier) if there else (mine.uid,):
             lists.claim_listed(expect("list-mydrafts-has-mine"), self._world, lister, uid)
 
     def _record(self, row: Row, state: str) -> str:

@@ -31,7 +31,7 @@ def _refusal_of_content(subject: Subject, _: str) -> Arguments | None:
     if facts is None or not array:
         return None
     faulty = bool(facts.faults) and all(fault.in_content for fault in facts.faults)
-    return {} if faulty or (facts.operation.family == "workflow" and _tells_of_content(array)) else None
+    return {} if faulty or (facts.operation.family == "workflow" and tells_of_content(array)) else None
 
 
 def _well_formed_refusal(subject: Subject, clause: str) -> Arguments | None:
@@ -39,7 +39,7 @@ def _well_formed_refusal(subject: Subject, clause: str) -> Arguments | None:
     return None if _odd_element(subject.response) else _refusal_of_content(subject, clause)
 
 
-def _tells_of_content(array: list[Any]) -> bool:
+def tells_of_content(array: list[Any]) -> bool:
     """Whether an element has one of the seven codes: the document does not show the schema of a submission."""
     codes = (element.get("code") for element in array if isinstance(element, dict))
     return any(isinstance(code, str) and code in errors_array.CODES for code in codes)

@@ -14,7 +14,7 @@ from registry_contracts.cases import (
 
 
 @for_each_row(partial(table.taken, "saveDraft"))
-@contract(*taken_rows.DRAFT_CLAUSES, requests=6.3, turns=True)
+@contract(*taken_rows.DRAFT_CLAUSES, requests=7.7, turns=True)
 @contract(operations=("saveDraft", "getDraft", "draftExists", "getDraftInfo", "deleteDraft"))
 def test_a_draft_is_kept(taken_rows: TakenRows, row: table.Row) -> None:
     """Every read of drafts shows an accepted draft in full until it is deleted."""
@@ -45,7 +45,8 @@ def test_a_named_record_is_created(accepted_rows: AcceptedRows, row: table.Row) 
 
 
 @for_each_row(partial(table.taken, factors.UPDATE))
-@contract(*taken_rows.SUBMISSION_CLAUSES, operations=[factors.UPDATE], requests=6, turns=True, last=True)
+@contract(*taken_rows.SUBMISSION_CLAUSES, "workflow-update-replaces-draft", operations=[factors.UPDATE])
+@contract(requests=6, turns=True, last=True)
 def test_a_record_is_updated(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid document for a record that is not locked is accepted, whatever the order of its members."""
     accepted_rows.claim(row)

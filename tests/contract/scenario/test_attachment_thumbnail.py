@@ -21,13 +21,13 @@ def test_the_thumbnail_of_a_picture_is_an_image(world: World, expect: Expect, ob
     """The thumbnail of a picture is an image; the thumbnail of a text, if there is one, is not the text itself."""
     document = shared_document(world)
     text, seen = document.texts[0], attachments.preview(world, document.pictures[0])
+    expect("attachment-thumbnail-image").accepted(seen)
+    expect("attachment-thumbnail-image").meets("image", seen)
+    observe("attachment-success-status", "getAttachmentThumbnail", seen.answer.status)
     preview = world.author.get_attachment_thumbnail(text.path)
     picture = {"picture": image_kind(seen.answer.content), "type": seen.answer.media_type}
     form = picture | {"of a text": preview.answer.status}
     observe("attachment-thumbnail-form", "getAttachmentThumbnail", form)
-    expect("attachment-thumbnail-image").accepted(seen)
-    expect("attachment-thumbnail-image").meets("image", seen)
-    observe("attachment-success-status", "getAttachmentThumbnail", seen.answer.status)
     same = usable(preview).success and preview.answer.content == text.content
     claim, itself = expect("attachment-thumbnail-image"), "the bytes of the file itself"
     claim.holds(not same, preview, expected="an image, or a refusal", seen=itself)
