@@ -147,7 +147,7 @@ class TakenRows(RowTrials):
             claim.holds(same, beside.exchange, deleted, read, expected=expected)
 
     def _save_beside(self, row: Row, by: Actor) -> Draft | None:
-        """A draft of the same account and content, which must stay; None if the service does not take it."""
+        """Another draft of the same account, which must stay; None if the service does not take it."""
         uid = self._world.uid()
         document = self._content(row, uid)
         saved = self._world.save(uid, document, by=by)
@@ -173,14 +173,15 @@ class TakenRows(RowTrials):
             claim_accepted(expect(clause, "saveDraft"), saved, self._world.samples)
 
     def _content(self, row: Row, uid: str) -> dict[str, Any]:
-        """A document to save, with the content of a row."""
-        samples = self._world.samples
+        """A document to save, with the content of a row and two texts that no other document has."""
+        samples, mark = self._world.samples, self._world.uid()[-6:]
+        own = {"firstName": f"Wangari {mark}", "city": {"en": f"Nairobi {mark}"}}
         if "mandatory_fields" in row.names:
-            return samples.short_draft(uid)
+            return samples.short_draft(uid, firstName=own["firstName"])
         texts = {name: value for _, name, value in _texts(row)}
         if texts and not samples.drafts_are_contacts:
             raise Untested("the draft of setting draft_document has other fields than those with the texts")
-        return samples.draft(uid, **texts)
+        return samples.draft(uid, **own | texts)
 
     def _need_taken(self, row: Row, expect: Expect, sent: Exchange) -> None:
         """Require that a request was taken, where the document leaves open whether it is.
