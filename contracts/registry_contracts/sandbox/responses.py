@@ -190,12 +190,12 @@ class Responses:
 
     def refusal_body(self, status: int, message: str, problems: Sequence[Problem] = ()) -> dict[str, Any]:
         """Return the JSON body of a refusal."""
-        if self.habits.refusal_form == "problem":
-            details = {"type": "about:blank", "title": "Refused", "status": status, "detail": message}
-            return details | ({"errors": self.errors(problems)} if problems else {})
         if self.habits.message_spaced:
             first, space, rest = message.partition(" ")
             message = f"  “{first}{space and chr(10)}{rest}” \r\n"
+        if self.habits.refusal_form == "problem":
+            details = {"type": "about:blank", "title": "Refused", "status": status, "detail": message}
+            return details | ({"errors": self.errors(problems)} if problems else {})
         body: dict[str, Any] = {self.habits.message_member: message}
         if self.habits.status_member is not None:
             body = {self.habits.status_member: status, **body}

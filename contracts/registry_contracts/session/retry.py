@@ -62,6 +62,14 @@ _NO_RETRY: Final = RetryAfter(0)
 _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "transfer-encoding"})
 
 
+@dataclass
+class _Losses:
+    """Requests whose answers were lost: the sizes of their bodies, and how many were answered since the first."""
+
+    sizes: list[int] = field(default_factory=list)
+    answered: int = 0
+
+
 @dataclass(eq=False, repr=False)
 class Retry:
     """Sends each request and retries it if that is polite and safe; `redact` removes secrets from texts of faults."""
@@ -77,8 +85,8 @@ class Retry:
     #: The last answered read of each operation.
     _reads: dict[str | None, Request] = field(default_factory=dict)
     _blocked: set[tuple[str | None, str]] = field(default_factory=set)
-    #: Answers lost in a row, by case and operation: how many, and the sizes of the requests.
-    _lost: dict[tuple[str, str | None], list[int]] = field(default_factory=lambda: defaultdict(list))
+    #: By case and operation.
+    _lost: dict[tuple[str, str | None], _Losses] = field(default_factory=lambda: defaultdict(_Losses))
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _deadline: float | None = None
 
@@ -148,8 +156,10 @@ class Retry:
             return
         with self._lock:
             lost = self._lost[request.case, request.operation]
-            if _size(request) in lost:  # the success of another request, such as a control, ends no row
-                lost.clear()
+            lost.answered += bool(lost.sizes)
+            # A control between two lost requests shows nothing of requests like them; many answers do.
+            if _size(request) in lost.sizes or lost.answered > 2 * len(lost.sizes):
+                del self._lost[request.case, request.operation]
             if request.method in _SAFE and answer and answer.success:
                 self._reads.pop(request.operation, None)
                 self._reads[request.operation] = request
@@ -158,8 +168,8 @@ class Retry:
         """Whether an intermediary repeatedly blocks requests like this one."""
         lost, kind = self._lost[request.case, request.operation], (request.operation, fault)
         with self._lock:
-            lost.append(_size(request))
-            if repeated or len(lost) >= _MOST_LOST:
+            lost.sizes.append(_size(request))
+            if repeated or len(lost.sizes) >= _MOST_LOST:
                 self._blocked.add(kind)
             return kind in self._blocked
 

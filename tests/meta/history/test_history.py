@@ -73,7 +73,7 @@ def test_green_and_red_are_told_from_neither(
     verdicts: tuple[str, ...], green: int | None, red: int | None, flips: int
 ) -> None:
     made = tuple(made_run(day, verdict) for day, verdict in enumerate(verdicts, start=1))
-    found = runs.past_of(History(made), "sandbox").of(*PLACE)
+    found = runs.past_of(History(made), "sandbox").cells[PLACE[0]][PLACE[1]]
     assert found.last_green == (made_run(green).started if green else None)
     assert found.red_since == (made_run(red).started if red else None)
     assert (found.flips, found.flaky) == (flips, flips > 1)

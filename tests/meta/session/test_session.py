@@ -174,6 +174,21 @@ def test_a_payload_that_is_reset_each_time_is_no_outage(open_session: Any, serve
     assert made.broken == []
 
 
+@pytest.mark.parametrize(("between", "blocked"), [(1, [False, False, True, True]), (9, [False] * 4)])
+def test_a_control_does_not_hide_that_requests_are_blocked_and_many_answers_do(
+    open_session: Any, serve: Any, between: int, blocked: list[bool]
+) -> None:
+    server = serve(lambda request, _: None if request.body == b"<" else OK)
+    made = open_session(target=Target("service", server.url))
+    made.send("GET", server.url, operation="listDrafts")
+    sends = []
+    for _ in blocked:
+        sends.append(made.send("POST", server.url, operation="createContact", body=b"<"))
+        for _ in range(between):
+            made.send("POST", server.url, operation="createContact", body=b"{}")
+    assert [sent.blocked for sent in sends] == blocked
+
+
 def test_what_a_request_met_is_written_down_with_it(open_session: Any, serve: Any) -> None:
     written: list[tuple[str, Any]] = []
     server = serve(in_turn(answer("503 Busy"), OK))

@@ -240,7 +240,8 @@ def on_records() -> Iterator[Effect]:
     yield row("state", "content-of-another", "stores the content of the account's latest other draft", {_SAVE: _READ},
         do.send(lambda r: next((r.with_json(json.loads(d.content)) for d in held.neighbours(r, "unrelated")), None)))
     yield row("state", "bytes-of-another", "stores the bytes of the latest other file", {_CREATE_FILE: _BYTES_KEPT},
-        do.send(lambda r: next((replace(r, body=held.bytes_of(r, f)) for f in reversed(r.held.files())), None)))
+        do.send(lambda r: next((replace(r, body=other) for f in reversed(r.held.files())
+            if (other := held.bytes_of(r, f)) != r.body), None)))
     yield row("state", "others-lost", "removes the other files of the document", {_CREATE_FILE: ("attachment-several",
         "attachment-create-listed"), _PERSIST: ("attachment-create-listed",)}, removing_files())
     faulty = partial(row, "state", side=Side.REFUSED)

@@ -207,11 +207,8 @@ def _drawn(effect: Effect, operation: str, chance: Random, weights: Mapping[int,
     for _ in range(_TRIES):
         several = max(chance.choices([*weights], [*weights.values()])[0], effect.side is Side.REFUSED)
         values = [chance.choice(factors[name]) for name in chance.sample(names, min(several, len(names)))]
-        if (
-            effect.side is Side.TAKEN
-            and chance.random() < _COUNTED
-            and "free" not in {v.name for v in values}
-        ):
+        counted = effect.side is Side.TAKEN and chance.random() < _COUNTED
+        if counted and "free" not in {value.name for value in values}:
             values = [*values[:1], *conditions_of(chance.choice(COUNTED))]
         fault = _fault(effect, operation, values)
         if musts(fault.breaks):
