@@ -316,9 +316,8 @@ class AcceptedRows(TakenRows, Rows):
         if operation == "listDrafts":
             self._claim_list(row, expect, self._send(row).exchange)
             return
-        near = (
-            drafts.saved_beside(self._world) if operation in (factors.CREATE_NAMED, factors.UPDATE) else None
-        )
+        spares = operation in (factors.CREATE_NAMED, factors.UPDATE, "updateContact")
+        near = drafts.saved_beside(self._world) if spares else None
         sent = self._send(row)
         exchange, described = sent.exchange, load_description().operations[operation]
         self._need_taken(row, expect, exchange)

@@ -53,7 +53,8 @@ def test_a_record_is_updated(accepted_rows: AcceptedRows, row: table.Row) -> Non
 
 
 @for_each_row(partial(table.taken, "updateContact"))
-@contract("contact-update-accepted", operations=["updateContact"], requests=1, turns=True)
+@contract("contact-update-accepted", "draft-get-content", requests=3, turns=True)
+@contract(operations=["updateContact"])
 def test_a_contact_is_updated(accepted_rows: AcceptedRows, row: table.Row) -> None:
     """A valid contact is accepted, whatever the order of its members."""
     accepted_rows.claim(row)

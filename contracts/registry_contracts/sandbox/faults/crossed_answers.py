@@ -197,7 +197,7 @@ def _by_question(**clauses: Clauses) -> Rule:
 
 def _added(clause: str) -> Rule:
     """Items that must not be listed; they make a page longer than asked for."""
-    paged = dict.fromkeys(("every", "list_top", "list_page"), (clause, "list-top"))
+    paged = dict.fromkeys(("every", "list_top", "list_page"), (clause, "list-top", "list-top-and-skip"))
     return _by_question(**dict.fromkeys(("list_all", "list_my", "list_mydrafts"), (clause,)), **paged)
 
 
